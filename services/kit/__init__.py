@@ -1,0 +1,1 @@
+"""What every game service shares, written once. Knows no game by name."""

@@ -1,0 +1,1 @@
+"""The architecture, held by tests (design §8)."""
