@@ -1,0 +1,19 @@
+"""Corsari: hidden hands, an optimal split, a simultaneous partition (README.md). `GAME` is made when asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.corsari.game import GAME
+
+__all__ = ["GAME"]
+
+
+def __getattr__(name: str) -> object:
+    """Import the game with its wire codec only for those who want it: the rules core stays plain."""
+    if name == "GAME":
+        from services.corsari.game import GAME  # noqa: PLC0415 - lazily, see above
+
+        return GAME
+    raise AttributeError(name)

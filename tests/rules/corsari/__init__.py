@@ -1,0 +1,1 @@
+"""Corsari: every rule, decision and clarification of the dossier."""
