@@ -1,0 +1,1 @@
+"""Discovery: which pods there are. The static adapter reads a setting; others ask a cluster."""

@@ -1,0 +1,1 @@
+"""The gateway's own store: players, tickets, orders, matches. A port in prose, and its adapters."""

@@ -1,0 +1,1 @@
+"""The gateway: its store, its pure parts, and its services through a real server."""
