@@ -50,7 +50,7 @@ async def _serve(settings: GatewaySettings, process: Process) -> None:
     )
     background = Background()
     games = ServedGames(links, services, verifier, grpc_server.reflection, background)
-    grpc_server.server.add_generic_rpc_handlers((GameCalls(games.fronts),))
+    grpc_server.server.add_generic_rpc_handlers((GameCalls(games.fronts, links.incomplete),))
     http_server = HttpServer(routes(keyring))
     try:
         await links.start()

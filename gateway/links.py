@@ -64,6 +64,10 @@ class Links:
                 return link.served
         raise Unavailable("NO_SERVICE")
 
+    def incomplete(self) -> bool:
+        """Whether a pod that is known has not described its game yet."""
+        return any(link.served is None for link in self._links.values())
+
     def owner(self, game_id: str, match_id: str) -> Link | None:
         """The usable pod that owns the match, by rendezvous hashing; None if no pod of the game is usable."""
         usable = [link for link in self._links.values() if link.usable and link.pod.game == game_id]

@@ -68,3 +68,7 @@ def end_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_DRAIN_SECONDS)
     os._exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(serve)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from services.corsari import actions, dumping, following, invariants
+from services.corsari import actions, dumping, following, invariants, sampling
 from services.corsari import redeal as redealing
 from services.corsari.actions import Action
 from services.corsari.dealing import deal
@@ -76,6 +76,10 @@ class CorsariRules:
     def follow(self, view: View, events: Sequence[Event], viewer: Viewer) -> View:
         """The view after *events* as *viewer* was shown them."""
         return following.follow(view, events, viewer)
+
+    def fill(self, options: Options, view: View, template: Action, luck: Random) -> Action:
+        """A random legal action made of *template*, for the seat whose *view* it is: what a client can do by itself."""
+        return sampling.fill(options, view, template, luck)
 
     def violations(self, state: Position) -> Sequence[str]:
         """Codes of the invariants that *state* breaks."""

@@ -11,7 +11,9 @@ from services.corsari.phases import Phase
 from services.corsari.splits import CREW_COLOURS, OF_COLOUR, mask
 
 if TYPE_CHECKING:
+    from services.corsari.options import Options
     from services.corsari.state import Position
+    from services.corsari.view import View
 
 _JOIN: Final = 0.75
 """How readily a card that fits joins a crew."""
@@ -35,22 +37,37 @@ def sample(position: Position, seat: int, luck: Random) -> Action:
         return PLAIN[card]
     if sort == may_stay:
         return SAIL_AUTO[card]
-    hand = without_card(position.hands[seat], card)
-    return Discard(card, Sail(auto=False, crew=_crew(_joinable(position, hand), luck)))
+    rest = without_card(position.hands[seat], card)
+    return _free_sail(card, rest, position.options, position.dock_colour(), luck)
 
 
 def sample_split(position: Position, seat: int, luck: Random) -> Partition:
     """A random legal split of an opponent's hand."""
-    return PARTITION_AUTO if luck.random() < 1 / 2 else _free_partition(position, seat, luck)
+    if luck.random() < 1 / 2:
+        return PARTITION_AUTO
+    closer_crew = position.the_closer().crew
+    return _free_partition(position.hands[seat], closer_crew, position.options, position.dock_colour(), luck)
 
 
-def _free_partition(position: Position, seat: int, luck: Random) -> Partition:
+def fill(options: Options, view: View, template: Action, luck: Random) -> Action:
+    """A random legal action made of *template*, by what the seat whose *view* it is sees."""
+    dock_colour = COLOUR[view.dock[-1]]
+    if isinstance(template, Discard):
+        return _free_sail(template.card, without_card(view.hand, template.card), options, dock_colour, luck)
+    closer_crew = view.closer.crew if view.closer is not None else b""
+    return _free_partition(view.hand, closer_crew, options, dock_colour, luck)
+
+
+def _free_sail(card: int, rest: Cards, options: Options, dock_colour: int, luck: Random) -> Discard:
+    """A legal sailing with the *rest* of the hand, after the discard of *card*."""
+    return Discard(card, Sail(auto=False, crew=_crew(_joinable(rest, options, dock_colour), luck)))
+
+
+def _free_partition(hand: Cards, closer_crew: Cards, options: Options, dock_colour: int, luck: Random) -> Partition:
     """A legal split: any attachments, then a crew from the rest, filled up until no stowaway could join it (R20).
 
     Every maximal crew may come, since it may be drawn whole in the first step and is not changed by the second.
     """
-    hand = position.hands[seat]
-    closer_crew = position.the_closer().crew
     colours = {COLOUR[card] for card in closer_crew}
     taken = mask(closer_crew)
     attach = bytearray()
@@ -59,16 +76,14 @@ def _free_partition(position: Position, seat: int, luck: Random) -> Partition:
             attach.append(card)
             taken |= BIT[card]
     rest = without(hand, bytes(attach))
-    crew = _crew(_joinable(position, rest), luck)
-    stowaways = without(without(rest, crew), OF_COLOUR[position.dock_colour()])
+    crew = _crew(_joinable(rest, options, dock_colour), luck)
+    stowaways = without(without(rest, crew), OF_COLOUR[dock_colour])
     return Partition(auto=False, crew=_filled(crew, stowaways), attach=bytes(attach))
 
 
-def _joinable(position: Position, hand: Cards) -> Cards:
+def _joinable(hand: Cards, options: Options, dock_colour: int) -> Cards:
     """Cards of *hand* that a crew may hold (DEC-5)."""
-    if position.options.crew_may_use_dock_colour:
-        return hand
-    return without(hand, OF_COLOUR[position.dock_colour()])
+    return hand if options.crew_may_use_dock_colour else without(hand, OF_COLOUR[dock_colour])
 
 
 def _crew(cards: Cards, luck: Random) -> Cards:

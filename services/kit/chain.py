@@ -39,7 +39,8 @@ def root(match: Match) -> bytes:
         match.created_ms,
         match.commitment.hex(),
     ]
-    return hashlib.sha256(CHAIN_DOMAIN + json.dumps(fixed, separators=(",", ":")).encode()).digest()
+    text = json.dumps(fixed, ensure_ascii=False, separators=(",", ":"))  # as entries are written
+    return hashlib.sha256(CHAIN_DOMAIN + text.encode()).digest()
 
 
 def blind(blind_key: bytes, revision: int) -> bytes:

@@ -13,7 +13,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from services.kit.attachment import Outlet
-from services.kit.errors import Malformed
+from services.kit.errors import Malformed, Unavailable
 from services.kit.stream import ClientStream
 from services.kit.tokens import VerifiedPlayer, bearer_token
 from tortuga.host.v1 import link_pb2
@@ -135,11 +135,28 @@ class Front:
 class GameCalls(grpc.GenericRpcHandler):
     """Routes `/<service>/<call>` to the front that serves it; the table may change while the server runs."""
 
-    def __init__(self, fronts: dict[str, Front]) -> None:
+    def __init__(self, fronts: dict[str, Front], incomplete: Callable[[], bool] = lambda: False) -> None:
+        """*incomplete* says whether games may be missing from the table that will come yet."""
         self._fronts = fronts
+        self._incomplete = incomplete
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[Any, Any] | None:
         """The handler of the call, or None if no front serves it."""
         service, _, method = str(handler_call_details.method).removeprefix("/").rpartition("/")
         front = self._fronts.get(service)
-        return None if front is None else front.handler(method)
+        if front is not None:
+            return front.handler(method)
+        return _NOT_YET.get(method) if self._incomplete() else None
+
+
+async def _no_service(_: Any, __: Context) -> None:
+    raise Unavailable("NO_SERVICE")
+
+
+_NOT_YET: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+    "Play": grpc.stream_stream_rpc_method_handler(_no_service),
+    "Act": grpc.unary_unary_rpc_method_handler(_no_service),
+    "Watch": grpc.unary_stream_rpc_method_handler(_no_service),
+    "Replay": grpc.unary_stream_rpc_method_handler(_no_service),
+}
+"""What a gateway answers for a game whose pods have not described it yet: come again, and not "no such method"."""

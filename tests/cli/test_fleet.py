@@ -44,7 +44,7 @@ async def test_everything_is_ready_at_its_address_when_start_returns(tmp_path: P
         )
         for name, member in fleet.members.items():
             lines = map(json.loads, member.log.read_text().splitlines())
-                ready = next(line for line in lines if line["event"] == "ready")
+            ready = next(line for line in lines if line["event"] == "ready")
             assert (ready["pid"], ready["grpc_port"]) == (fleet.pid(name), member.grpc_port)
         pids = [fleet.pid(name) for name in fleet.members]
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

@@ -69,6 +69,10 @@ class FaultyStore:
         """Plan what happens to the next appends, in order."""
         self._faults.extend(faults)
 
+    def forget_faults(self) -> None:
+        """Plan nothing any more."""
+        self._faults.clear()
+
     def hold(self, point: str) -> Gate:
         """Hold the next call that comes to *point* (one of POINTS), once."""
         gate = Gate()
