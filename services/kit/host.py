@@ -161,6 +161,8 @@ class Host:
             self._matches[match_id] = match
             metrics.MATCHES_LIVE.set(len(self._matches))
             for request in self._waiting.pop(match_id):
+                if isinstance(request, Attach):
+                    request.looked = True
                 match.submit(request)
             return
         for request in self._waiting.pop(match_id):

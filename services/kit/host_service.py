@@ -9,9 +9,11 @@ import grpc
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
-from services.kit.errors import NotServed, Unavailable
+from services.kit.errors import Malformed, Unavailable
 from services.kit.host import Host
 from services.kit.pod_link import PodLink
+from services.kit.results import Results
+from services.kit.store.port import MatchStore
 from services.kit.tokens import Verifier, bearer_token
 from tortuga.host.v1 import host_service_pb2 as pb
 from tortuga.host.v1 import link_pb2
@@ -19,12 +21,18 @@ from tortuga.host.v1.host_service_pb2_grpc import HostServiceServicer
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
+MOST_RESULTS = 500
+"""Results in one call."""
+
+_USUAL_RESULTS = 100
+
 
 class HostServicer(HostServiceServicer):
     """Serves one pod's host to any number of gateways."""
 
-    def __init__(self, host: Host, verifier: Verifier) -> None:
+    def __init__(self, host: Host, store: MatchStore, verifier: Verifier) -> None:
         self._host = host
+        self._results = Results(store)
         self._verifier = verifier
         self._links: set[PodLink] = set()
         self._draining = False
@@ -60,16 +68,22 @@ class HostServicer(HostServiceServicer):
             self._links.discard(link)
 
     async def ListResults(self, request: pb.ListResultsRequest, context: Context) -> pb.ListResultsResponse:  # noqa: N802 - gRPC's name
-        """Not yet served."""
+        """Results that no gateway has acknowledged yet, oldest match first."""
         await self._admit(context)
-        raise NotServed("NOT_SERVED")
+        if request.page_size > MOST_RESULTS:
+            raise Malformed("PAGE_SIZE", limit=MOST_RESULTS)
+        found = await self._results.results(request.page_size or _USUAL_RESULTS)
+        return pb.ListResultsResponse(results=[pb.Result.FromString(result) for result in found])
 
     async def AcknowledgeResults(  # noqa: N802 - gRPC's name
         self, request: pb.AcknowledgeResultsRequest, context: Context
     ) -> pb.AcknowledgeResultsResponse:
-        """Not yet served."""
+        """Take note that a gateway keeps these results."""
         await self._admit(context)
-        raise NotServed("NOT_SERVED")
+        if len(request.match_ids) > MOST_RESULTS:
+            raise Malformed("TOO_MANY", limit=MOST_RESULTS)
+        await self._results.acknowledge(request.match_ids)
+        return pb.AcknowledgeResultsResponse()
 
     def drain(self) -> None:
         """Send the gateways elsewhere: each link says so and ends."""

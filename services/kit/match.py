@@ -164,8 +164,8 @@ class LiveMatch(FoldedMatch):
         elif not may_watch(self.match, self.spectator_key, "" if wish is None else wish.spectator_key):
             self._refuse(request, Forbidden("SPECTATORS_REFUSED"))
             return
-        if wish is not None and wish.after_seq > self.last.seq(attachment.seat) and not request.looked:
-            request.looked = True  # perhaps another pod has told the viewer more than is known here
+        if not request.looked and (not self._audience.listeners or self._is_ahead(request)):
+            request.looked = True  # perhaps another pod has gone on with the match
             self._look_at_log(request)
             return
         attachment.admitted = True
@@ -308,6 +308,10 @@ class LiveMatch(FoldedMatch):
         metrics.OUTCOMES_SETTLED.inc()
         self._go_on()
 
+    def _is_ahead(self, request: Attach) -> bool:
+        """Whether the viewer holds more than is known here."""
+        return request.wish is not None and request.wish.after_seq > self.last.seq(request.attachment.seat)
+
     def _look_at_log(self, request: Attach | None) -> None:
         """Fold what others may have written, then go on with *request*; after the settling, if one is under way."""
         if self._unsettled:
@@ -321,14 +325,15 @@ class LiveMatch(FoldedMatch):
         try:
             await self._fold()
         except StoreError:
-            if request is not None:
+            if request is not None and self._is_ahead(request):
                 self._refuse(request, Unavailable("STORE_UNAVAILABLE"))
+                request = None
         except Divergence:
             if request is not None:
                 self._refuse(request, Unavailable("MATCH_BROKEN"))
-        else:
-            if request is not None:
-                self._queue.appendleft(request)
+                request = None
+        if request is not None:
+            self._queue.appendleft(request)
         self._go_on()
 
     def _start(self, work: Coroutine[None, None, None]) -> None:

@@ -23,7 +23,7 @@ class Attach:
         self.resume = resume
         """Re-homed: the viewer holds everything up to `after_seq`, even if that is 0."""
         self.looked = False
-        """The log was looked at because the viewer claims to hold more than is known here."""
+        """The log was looked at for this request: what is known here is no older than the request."""
 
 
 class Wake:

@@ -36,7 +36,7 @@ async def _serve(game: AnyGame, settings: ServiceSettings, process: Process) -> 
     store = SqliteMatchStore(settings.store_path(game.id), observe_batch)
     host = Host(game, store, settings.store_clock())
     verifier = Verifier.of(settings.jwks)
-    servicer = HostServicer(host, verifier)
+    servicer = HostServicer(host, store, verifier)
     front = typed_front(host, store, verifier)
     grpc_server = GrpcServer(HOST_SERVICE, game.service.full_name, max_receive_bytes=LINK_MESSAGE_BYTES)
     add_HostServiceServicer_to_server(servicer, grpc_server.server)

@@ -112,6 +112,16 @@ class FaultyStore:
         await self._pass("due")
         return await self.store.due(now_ms, limit)
 
+    async def results(self, limit: int) -> Sequence[bytes]:
+        """As the store behind."""
+        await self._pass("results")
+        return await self.store.results(limit)
+
+    async def acknowledge(self, match_ids: Iterable[str]) -> None:
+        """As the store behind."""
+        await self._pass("acknowledge")
+        await self.store.acknowledge(match_ids)
+
     async def flush(self) -> None:
         """As the store behind."""
         await self.store.flush()

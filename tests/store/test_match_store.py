@@ -270,3 +270,26 @@ async def test_store_opens_while_another_writes(place: Place) -> None:
         second = await place.open()
         waiting = second.append(log.entry())
     await waiting
+
+
+async def test_results_are_listed_until_acknowledged(store: MatchStore) -> None:
+    """Only matches that are over have one, oldest match first, at most as many as asked for."""
+    logs = [(await make(store, f"m{number}"))[1] for number in range(4)]
+    for log in logs:
+        await store.append(log.next())
+    assert await store.results(10) == []
+    for number in (2, 0, 3):
+        await store.append(logs[number].next(state=ENDED, result=f"result {number}".encode()))
+    assert await store.results(10) == [b"result 0", b"result 2", b"result 3"]
+    assert await store.results(2) == [b"result 0", b"result 2"]
+    await store.acknowledge(["m0", "m3", "nobody"])
+    await store.acknowledge(["m0"])
+    assert await store.results(10) == [b"result 2"]
+
+
+async def test_match_that_is_not_over_cannot_be_acknowledged(store: MatchStore) -> None:
+    """Its result is listed once it has one."""
+    _, log = await make(store)
+    await store.acknowledge(["m"])
+    await store.append(log.next(state=ENDED, result=b"result"))
+    assert await store.results(10) == [b"result"]

@@ -139,6 +139,19 @@ class MatchStore(Protocol):
         """Ids of matches whose `wake_at` has passed, most overdue first."""
         ...
 
+    async def results(self, limit: int) -> Sequence[bytes]:
+        """Results (bytes of host.v1.Result) of matches that are over and not acknowledged, oldest match first."""
+        ...
+
+    async def acknowledge(self, match_ids: Iterable[str]) -> None:
+        """The results of these matches need not be listed again; unknown ids are ignored.
+
+        Raises:
+            StoreUnavailable: none is acknowledged.
+            OutcomeUnknown: repeat the call.
+        """
+        ...
+
     async def flush(self) -> None:
         """Return once every append made before has its outcome."""
         ...

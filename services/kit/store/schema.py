@@ -47,6 +47,8 @@ _SELECT_MATCH = """
 SELECT id, match_id, fixed, spectator_key, seed, blind_key, revision, head, state FROM matches WHERE match_id = ?
 """
 SELECT_HEAD = "SELECT revision, head FROM matches WHERE id = ?"
+SELECT_RESULTS = "SELECT result FROM matches WHERE result IS NOT NULL AND acknowledged = 0 ORDER BY id LIMIT ?"
+ACKNOWLEDGE = "UPDATE matches SET acknowledged = 1 WHERE match_id = ? AND result IS NOT NULL"
 SELECT_DUE = "SELECT match_id FROM matches WHERE wake_at <= ? ORDER BY wake_at LIMIT ?"
 MOVE_HEAD = """
 UPDATE matches SET revision = ?, head = ?, wake_at = ?, state = ?, result = ? WHERE id = ? AND revision = ? AND head = ?

@@ -133,6 +133,19 @@ class SqliteMatchStore:
 
         return await self._read(work)
 
+    async def results(self, limit: int) -> Sequence[bytes]:
+        """Results that are not acknowledged; see the port."""
+
+        def work(connection: sqlite3.Connection) -> list[bytes]:
+            return [result for (result,) in connection.execute(schema.SELECT_RESULTS, (limit,))]
+
+        return await self._read(work)
+
+    async def acknowledge(self, match_ids: Iterable[str]) -> None:
+        """Results that are kept elsewhere now; see the port."""
+        known = [(match_id,) for match_id in match_ids]
+        await self._run(lambda connection: connection.executemany(schema.ACKNOWLEDGE, known) and None)
+
     async def flush(self) -> None:
         """Wait for what was appended before; see the port."""
         future: asyncio.Future[None] = self._loop.create_future()
