@@ -19,7 +19,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from gateway.changes import Changes
 from services.kit.shell.reflection import pool_of
-from tortuga.host.v1.host_service_pb2 import CreateMatchRequest, DescribeGameResponse
+from tortuga.host.v1.host_service_pb2 import CreateMatchRequest, DescribeGameResponse, Result
 from tortuga.play.v1.game_pb2 import Game, Option, OptionType, Variant
 from tortuga.play.v1.match_pb2 import Match
 
@@ -151,6 +151,25 @@ class Games(Protocol):
         Raises:
             Unavailable: NO_SERVICE: no usable pod; or the call broke and may be repeated.
             DomainError: the game refuses, with its own reason and parameters (Malformed, Refusal …): repeating is vain.
+        """
+        ...
+
+    async def list_results(self, game_id: str, limit: int) -> Sequence[Result]:
+        """Results of the game's matches that nobody has acknowledged, oldest first, at most *limit* (1 to 500).
+
+        Any usable pod is asked: they share their store.
+
+        Raises:
+            Unavailable: NO_SERVICE: no usable pod; or the call broke and may be repeated.
+            DomainError: the pod refuses.
+        """
+        ...
+
+    async def acknowledge_results(self, game_id: str, match_ids: Sequence[str]) -> None:
+        """Tell the game that the results of these matches, at most 500, are kept. Repeating is harmless.
+
+        Raises:
+            Unavailable, DomainError: as `list_results`.
         """
         ...
 

@@ -73,14 +73,23 @@ class Link:
             await asyncio.gather(self._life, return_exceptions=True)
 
     async def create_match(self, request: host_service_pb2.CreateMatchRequest) -> host_service_pb2.CreateMatchResponse:
-        """Call the pod.
+        """Call the pod, as the next two do.
 
         Raises:
+            ConnectionError: there is no link.
             grpc.aio.AioRpcError: the pod's refusal, or no answer.
         """
-        if self._stub is None:
-            raise ConnectionError(self.pod.address)
-        return await self._stub.CreateMatch(request, metadata=self._token(), timeout=CALL_SECONDS)
+        return await self._host.CreateMatch(request, metadata=self._token(), timeout=CALL_SECONDS)
+
+    async def list_results(self, request: host_service_pb2.ListResultsRequest) -> host_service_pb2.ListResultsResponse:
+        """Call the pod."""
+        return await self._host.ListResults(request, metadata=self._token(), timeout=CALL_SECONDS)
+
+    async def acknowledge_results(
+        self, request: host_service_pb2.AcknowledgeResultsRequest
+    ) -> host_service_pb2.AcknowledgeResultsResponse:
+        """Call the pod."""
+        return await self._host.AcknowledgeResults(request, metadata=self._token(), timeout=CALL_SECONDS)
 
     async def replay(self, service: str, match_id: str, token: str) -> AsyncIterator[bytes]:
         """Call the pod's typed `Replay` with a player's token.
@@ -226,6 +235,12 @@ class Link:
             logs.logger().info("rehoming", pod=self.pod.address, game=self.pod.game, cause=cause, count=len(sinks))
         for outlet, number in sinks.values():
             outlet.end(number, REHOME)
+
+    @property
+    def _host(self) -> HostServiceAsyncStub:
+        if self._stub is None:
+            raise ConnectionError(self.pod.address)
+        return self._stub
 
     def _token(self) -> tuple[tuple[str, str]]:
         return (("authorization", f"Bearer {self._keyring.issue_service_token(self.pod.game)}"),)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 import grpc
 
@@ -15,8 +17,15 @@ from gateway.link import Link
 from services.kit.errors import DomainError, Internal, NotFound, Relayed, Unavailable
 from services.kit.shell.interceptors import error_info
 from services.kit.tokens import Keyring
-from tortuga.host.v1.host_service_pb2 import CreateMatchRequest
+from tortuga.host.v1.host_service_pb2 import (
+    AcknowledgeResultsRequest,
+    CreateMatchRequest,
+    ListResultsRequest,
+    Result,
+)
 from tortuga.play.v1.match_pb2 import Match
+
+T = TypeVar("T")
 
 _REPEATABLE = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED}
 
@@ -82,17 +91,22 @@ class Links:
     async def create_match(self, game_id: str, request: CreateMatchRequest) -> Match:
         """Have the match's pod make (or check) it; see `Games`."""
         link = self.owner(game_id, request.match.match_id)
-        if link is None:
-            raise Unavailable("NO_SERVICE")
-        try:
-            response = await link.create_match(request)
-        except ConnectionError:
-            raise Unavailable("NO_SERVICE") from None
-        except grpc.aio.AioRpcError as error:
-            if error.code() in _REPEATABLE:
-                raise Unavailable("NO_SERVICE") from None
-            raise relayed(error) from None
-        return response.match
+        return (await _call(link, lambda pod: pod.create_match(request))).match
+
+    async def list_results(self, game_id: str, limit: int) -> Sequence[Result]:
+        """Ask one of the game's pods; see `Games`."""
+        request = ListResultsRequest(page_size=limit)
+        return (await _call(self._any(game_id), lambda pod: pod.list_results(request))).results
+
+    async def acknowledge_results(self, game_id: str, match_ids: Sequence[str]) -> None:
+        """Tell one of the game's pods; see `Games`."""
+        request = AcknowledgeResultsRequest(match_ids=match_ids)
+        await _call(self._any(game_id), lambda pod: pod.acknowledge_results(request))
+
+    def _any(self, game_id: str) -> Link | None:
+        """A usable pod, by lot: so one that is usable and does not answer stops nothing."""
+        usable = [link for link in self._links.values() if link.usable and link.pod.game == game_id]
+        return random.choice(usable) if usable else None  # noqa: S311 - the lot is no secret
 
     async def _follow(self) -> None:
         while True:
@@ -110,6 +124,20 @@ class Links:
         if link.usable:
             for call in self._waiting.pop(link.pod.game, []):
                 call()
+
+
+async def _call(link: Link | None, call: Callable[[Link], Awaitable[T]]) -> T:
+    """What *call* brings from the pod, with our own errors."""
+    if link is None:
+        raise Unavailable("NO_SERVICE")
+    try:
+        return await call(link)
+    except ConnectionError:
+        raise Unavailable("NO_SERVICE") from None
+    except grpc.aio.AioRpcError as error:
+        if error.code() in _REPEATABLE:
+            raise Unavailable("NO_SERVICE") from None
+        raise relayed(error) from None
 
 
 def relayed(error: grpc.aio.AioRpcError) -> DomainError:

@@ -146,7 +146,7 @@ def open_orders(connection: sqlite3.Connection) -> list[Order]:
 def finish_order(connection: sqlite3.Connection, match_id: str, match: bytes, now_ms: int) -> None:
     """The match exists."""
     connection.execute(tables.CLOSE_ORDER, (now_ms, "", match_id))
-    connection.execute(tables.MAKE_MATCH, (match, now_ms, match_id))
+    connection.execute(tables.MAKE_MATCH, (match, match_id))
 
 
 def refuse_order(connection: sqlite3.Connection, match_id: str, reason: str, now_ms: int) -> list[Ticket]:
@@ -159,12 +159,6 @@ def refuse_order(connection: sqlite3.Connection, match_id: str, reason: str, now
     for wish_id in {row[3] for row in rows}:
         refuse_wish(connection, wish_id, reason)
     return [_existing(connection, row[1]) for row in rows]
-
-
-def match(connection: sqlite3.Connection, match_id: str) -> bytes | None:
-    """The match, or None."""
-    row = connection.execute(tables.SELECT_MATCH, (match_id,)).fetchone()
-    return None if row is None else row[0]
 
 
 def _wish_id(connection: sqlite3.Connection, filing: Filing) -> int:
@@ -204,9 +198,9 @@ def _existing(connection: sqlite3.Connection, ticket_id: str) -> Ticket:
 
 def _write_order(connection: sqlite3.Connection, order: Order, chosen: Sequence[Waiting], now_ms: int) -> None:
     connection.executemany(tables.ASSIGN_TICKET, [(order.match_id, now_ms, waiting.ticket_id) for waiting in chosen])
-    row = connection.execute(tables.INSERT_MATCH, (order.match_id, order.game, order.match, now_ms)).lastrowid
+    connection.execute(tables.INSERT_MATCH, (order.match_id, order.game, order.match, now_ms))
     connection.executemany(
-        tables.INSERT_MATCH_PLAYER, [(waiting.player_id, row, seat) for seat, waiting in enumerate(chosen)]
+        tables.INSERT_MATCH_PLAYER, [(one.player_id, now_ms, order.match_id, order.game, True) for one in chosen]
     )
     connection.execute(tables.INSERT_ORDER, order)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 from gateway.matchmaking.pairing import Waiting
 from tortuga.gateway.v1.matchmaking_service_pb2 import TicketState
+from tortuga.play.v1.match_pb2 import MatchState
 
 MOST_MATCHES_AT_ONCE = 64
 """Matches that one `pair` makes at most, so that no transaction holds the others up for long."""
@@ -108,6 +109,44 @@ class WaitingWish(NamedTuple):
     wish: bytes
 
 
+class EndedMatch(NamedTuple):
+    """A match that is over, as its game tells it."""
+
+    match_id: str
+    game: str
+    match: bytes
+    """Bytes of play.v1.Match as made."""
+    created_ms: int
+    players: tuple[str, ...]
+    """Ids of the persons who sat in it."""
+    state: MatchState.ValueType
+    """ENDED or ABORTED."""
+    result: bytes
+    """Bytes of host.v1.Result, the match left out."""
+    ended_ms: int
+
+
+class KeptMatch(NamedTuple):
+    """A match as the store knows it."""
+
+    match_id: str
+    match: bytes
+    """Bytes of play.v1.Match: as ordered while it is GATHERING, then as made."""
+    decided_ms: int
+    """When it was decided here; of a match that was not, when its game made it."""
+    state: MatchState.ValueType
+    """GATHERING until its order is done, RUNNING from then on, ENDED or ABORTED once its result is kept."""
+    result: bytes
+    """Bytes of host.v1.Result, the match left out; empty while it is not over."""
+
+
+class Mark(NamedTuple):
+    """A place in a player's list of matches: just behind this one, whether or not it is still in it."""
+
+    decided_ms: int
+    match_id: str
+
+
 class PlayerStore(Protocol):
     """Keeps players."""
 
@@ -188,7 +227,7 @@ class TicketStore(Protocol):
 
 
 class OrderStore(Protocol):
-    """Keeps orders until they are carried out, and the matches that come of them."""
+    """Keeps orders until they are carried out."""
 
     async def open_orders(self) -> Sequence[Order]:
         """Orders that are neither done nor refused, oldest first."""
@@ -206,12 +245,34 @@ class OrderStore(Protocol):
         """
         ...
 
-    async def match(self, match_id: str) -> bytes | None:
-        """Bytes of play.v1.Match of a match that was decided: as ordered, or as made once the order is done."""
+
+class HistoryStore(Protocol):
+    """Keeps matches for good: those that were decided here, and the results of all."""
+
+    async def keep_results(self, results: Sequence[EndedMatch]) -> int:
+        """Keep how matches ended; return of how many that was not known yet.
+
+        The first result of a match stands, so repeating is harmless. A match that was not decided here is kept as its
+        game tells it. A result of a match that belongs to another game changes nothing.
+        """
+        ...
+
+    async def match(self, match_id: str) -> KeptMatch | None:
+        """The match, or None if none of this id was decided or told of, or its game refused it."""
+        ...
+
+    async def matches_of(
+        self, player_id: str, *, game: str = "", live: bool = False, after: Mark | None = None, limit: int
+    ) -> Sequence[KeptMatch]:
+        """The player's matches, by `decided_ms` newest first, those of the same moment in fixed order; at most *limit*.
+
+        *game*: only that one's. *live*: only those that are not over. *after*: only what comes behind it; so pages
+        neither repeat nor miss a match that is there all the time.
+        """
         ...
 
 
-class GatewayStore(PlayerStore, TicketStore, OrderStore, Protocol):
+class GatewayStore(PlayerStore, TicketStore, OrderStore, HistoryStore, Protocol):
     """The whole store."""
 
     async def close(self) -> None:

@@ -6,8 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from gateway.store import jobs
-from gateway.store.port import Filed, Filing, Made, Order, Player, Queue, Ticket, WaitingWish
+from gateway.store import history, jobs
+from gateway.store.port import (
+    EndedMatch,
+    Filed,
+    Filing,
+    KeptMatch,
+    Made,
+    Mark,
+    Order,
+    Player,
+    Queue,
+    Ticket,
+    WaitingWish,
+)
 from services.kit.shell.sqlite import SqliteFile
 
 
@@ -93,9 +105,20 @@ class SqliteGatewayStore:
         """The match will never exist: give its tickets their places back."""
         return await self._file.run(partial(jobs.refuse_order, match_id=match_id, reason=reason, now_ms=now_ms))
 
-    async def match(self, match_id: str) -> bytes | None:
+    async def keep_results(self, results: Sequence[EndedMatch]) -> int:
+        """Keep how matches ended."""
+        return await self._file.run(partial(history.keep_results, results=results))
+
+    async def match(self, match_id: str) -> KeptMatch | None:
         """The match, or None."""
-        return await self._file.read(partial(jobs.match, match_id=match_id))
+        return await self._file.read(partial(history.match, match_id=match_id))
+
+    async def matches_of(
+        self, player_id: str, *, game: str = "", live: bool = False, after: Mark | None = None, limit: int
+    ) -> Sequence[KeptMatch]:
+        """A page of the player's matches."""
+        job = partial(history.matches_of, player_id=player_id, game=game, live=live, after=after, limit=limit)
+        return await self._file.read(job)
 
     async def close(self) -> None:
         """Finish what is queued and close the file."""

@@ -44,7 +44,9 @@ TABLES = (
     "CREATE INDEX IF NOT EXISTS tickets_of_wish ON tickets (wish)",
     "CREATE INDEX IF NOT EXISTS tickets_of_match ON tickets (match_id, id) WHERE match_id <> ''",
     "CREATE INDEX IF NOT EXISTS tickets_settled ON tickets (settled_ms) WHERE settled_ms IS NOT NULL",
-    # Matches that were decided; `match` is play.v1.Match, as made once `made_ms` is set.
+    # Matches that were decided here, and results of others; `match` is play.v1.Match, as made unless `state` (of
+    # play.v1.MatchState) is 1. Of a match that is over, `result` is host.v1.Result without the match. Where a match
+    # comes in a list, `decided_ms` says; of one that was not decided here it is when its game made it.
     """
     CREATE TABLE IF NOT EXISTS matches (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -52,18 +54,26 @@ TABLES = (
         game TEXT NOT NULL,
         match BLOB NOT NULL,
         decided_ms INTEGER NOT NULL,
-        made_ms INTEGER
+        state INTEGER NOT NULL DEFAULT 1,
+        result BLOB NOT NULL DEFAULT x'',
+        ended_ms INTEGER
     )
     """,
+    # Whose matches; the key is the order of a player's list, and `game` and `live` repeat what the match says, so that
+    # every list is read from an index, and no further than the page.
     """
     CREATE TABLE IF NOT EXISTS match_players (
         player_id TEXT NOT NULL,
-        match INTEGER NOT NULL REFERENCES matches (id) ON DELETE CASCADE,
-        seat INTEGER NOT NULL,
-        PRIMARY KEY (player_id, match, seat)
+        decided_ms INTEGER NOT NULL,
+        match_id TEXT NOT NULL REFERENCES matches (match_id) ON DELETE CASCADE,
+        game TEXT NOT NULL,
+        live INTEGER NOT NULL,
+        PRIMARY KEY (player_id, decided_ms, match_id)
     ) WITHOUT ROWID
     """,
-    "CREATE INDEX IF NOT EXISTS players_of_match ON match_players (match)",
+    "CREATE INDEX IF NOT EXISTS players_of_match ON match_players (match_id)",
+    "CREATE INDEX IF NOT EXISTS matches_by_game ON match_players (player_id, game, decided_ms, match_id)",
+    "CREATE INDEX IF NOT EXISTS matches_live ON match_players (player_id, decided_ms, match_id) WHERE live",
     # `closed_ms` is empty while the match is still to be made; `refusal` says why it never will be.
     """
     CREATE TABLE IF NOT EXISTS orders (
@@ -126,10 +136,35 @@ FORGET_WISHES = "DELETE FROM wishes WHERE NOT EXISTS (SELECT 1 FROM tickets WHER
 FORGET_ORDERS = "DELETE FROM orders WHERE closed_ms < ?"
 
 INSERT_MATCH = "INSERT INTO matches (match_id, game, match, decided_ms) VALUES (?, ?, ?, ?)"
-INSERT_MATCH_PLAYER = "INSERT INTO match_players (player_id, match, seat) VALUES (?, ?, ?)"
-SELECT_MATCH = "SELECT match FROM matches WHERE match_id = ?"
-MAKE_MATCH = "UPDATE matches SET match = ?, made_ms = ? WHERE match_id = ? AND made_ms IS NULL"
-FORGET_MATCH = "DELETE FROM matches WHERE match_id = ? AND made_ms IS NULL"
+INSERT_MATCH_PLAYER = """
+INSERT INTO match_players (player_id, decided_ms, match_id, game, live) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+MAKE_MATCH = "UPDATE matches SET match = ?, state = 2 WHERE match_id = ? AND state = 1"
+FORGET_MATCH = "DELETE FROM matches WHERE match_id = ? AND state = 1"
+END_MATCH = """
+UPDATE matches SET match = CASE state WHEN 1 THEN ? ELSE match END, state = ?, result = ?, ended_ms = ?
+WHERE match_id = ? AND game = ? AND state < 3
+"""
+END_MATCH_OF_PLAYERS = "UPDATE match_players SET live = 0 WHERE match_id = ?"
+INSERT_ENDED_MATCH = """
+INSERT INTO matches (match_id, game, match, decided_ms, state, result, ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (match_id) DO NOTHING
+"""
+_MATCH = "m.match_id, m.match, m.decided_ms, m.state, m.result"
+SELECT_MATCH = f"SELECT {_MATCH} FROM matches m WHERE m.match_id = ?"
+_PAGE = "(p.decided_ms, p.match_id) < (?, ?) ORDER BY p.decided_ms DESC, p.match_id DESC LIMIT ?"
+# CROSS, because the player's rows are to be walked in their order, whatever the planner believes of the figures.
+SELECT_MATCHES = f"""
+SELECT {_MATCH} FROM match_players p CROSS JOIN matches m ON m.match_id = p.match_id WHERE p.player_id = ? AND {_PAGE}
+"""
+SELECT_MATCHES_BY_GAME = f"""
+SELECT {_MATCH} FROM match_players p INDEXED BY matches_by_game CROSS JOIN matches m ON m.match_id = p.match_id
+WHERE p.player_id = ? AND p.game = ? AND {_PAGE}
+"""
+SELECT_LIVE_MATCHES = f"""
+SELECT {_MATCH} FROM match_players p INDEXED BY matches_live CROSS JOIN matches m ON m.match_id = p.match_id
+WHERE p.player_id = ? AND p.live AND (? = '' OR p.game = ?) AND {_PAGE}
+"""
 
 INSERT_ORDER = "INSERT INTO orders (match_id, game, match) VALUES (?, ?, ?)"
 SELECT_OPEN_ORDERS = "SELECT match_id, game, match FROM orders WHERE closed_ms IS NULL ORDER BY id"

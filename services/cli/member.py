@@ -45,6 +45,8 @@ class Upkeep:
     """Whether a member that died is started again."""
     drain_seconds: float = 10.0
     """Seconds between SIGTERM and SIGKILL."""
+    sound_after: float = GOOD_LIFE
+    """Seconds of life after which a death starts the pauses anew."""
 
 
 @dataclass
@@ -152,7 +154,7 @@ class Member:
             status = await self._process.wait()
             if not self.upkeep.restart or (status > 0 and not self._was_ready):
                 return
-            deaths = 0 if time.monotonic() - born >= GOOD_LIFE else deaths + 1
+            deaths = 0 if time.monotonic() - born >= self.upkeep.sound_after else deaths + 1
             pause = pause_before_restart(max(deaths - 1, 0), self._luck)
             self.note(f"{self.name} died ({_cause(status)}); starting again in {pause:.1f} s")
             await asyncio.sleep(pause)

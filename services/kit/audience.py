@@ -34,6 +34,8 @@ class Audience:
         """Keep *step* for viewers who come back; let go of what no viewer can ask for any more."""
         ring = self._ring
         ring.append(step)
+        if len(ring) < 2 * RING:
+            return
         while len(ring) > RING and all(new - old >= RING for new, old in zip(step.seqs, ring[0].seqs, strict=True)):
             ring.popleft()
 

@@ -7,16 +7,14 @@ sampling); a shuffle is Fisher-Yates from the end. An address is used once in a 
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterator
 from itertools import chain, count
 
+from services.kit.keyed import keyed
+
 DOMAIN = b"tortuga/chance/v1\x00"
 _WORDS = 1 << 32
-_BLOCK_BYTES = 64
-_INNER = bytes(byte ^ 0x36 for byte in range(256))
-_OUTER = bytes(byte ^ 0x5C for byte in range(256))
 _unpack = struct.Struct(">8I").unpack
 
 
@@ -76,18 +74,8 @@ class NoChance(Chance):
 
 
 def _stream(key: bytes, address: str) -> Iterator[int]:
-    """The words of an address. HMAC's two keyed states are made once and copied: faster than a call a block."""
-    padded = key.ljust(_BLOCK_BYTES, b"\x00")  # RFC 2104 for keys of at most a block; a match's has 32 bytes
-    inner = hashlib.sha256(padded.translate(_INNER) + DOMAIN + address.encode() + b"\x00")
-    outer = hashlib.sha256(padded.translate(_OUTER))
-
-    def words(block: int) -> tuple[int, ...]:
-        first, second = inner.copy(), outer.copy()
-        first.update(block.to_bytes(8, "big"))
-        second.update(first.digest())
-        return _unpack(second.digest())
-
-    return chain.from_iterable(map(words, count()))
+    digest = keyed(key, DOMAIN + address.encode() + b"\x00")
+    return chain.from_iterable(_unpack(digest(block.to_bytes(8, "big"))) for block in count())
 
 
 def _below(n: int, words: Iterator[int]) -> int:

@@ -5,12 +5,12 @@ Only writing: whatever is read is read by a protobuf parser.
 
 from __future__ import annotations
 
-_SMALL = [bytes([n]) for n in range(128)]
+_SMALL = [bytes([n]) for n in range(128)] + [bytes([n & 127 | 128, n >> 7]) for n in range(128, 1 << 14)]
 
 
 def varint(number: int) -> bytes:
     """*number* (not negative) as a base-128 varint."""
-    if number < 128:
+    if number < 1 << 14:
         return _SMALL[number]
     out = bytearray()
     while number > 127:
@@ -27,12 +27,12 @@ def tag(field: int, wire_type: int) -> bytes:
 
 def number_field(field: int, value: int) -> bytes:
     """A varint field; nothing if *value* is 0 (proto3's implicit presence)."""
-    return tag(field, 0) + varint(value) if value else b""
+    return _SMALL[field << 3] + varint(value) if value else b""
 
 
 def bytes_field(field: int, content: bytes) -> bytes:
     """A length-delimited field (string, bytes, message, packed list), also when *content* is empty."""
-    return tag(field, 2) + varint(len(content)) + content
+    return _SMALL[field << 3 | 2] + varint(len(content)) + content
 
 
 UPDATE_TAG = tag(16, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from json.encoder import encode_basestring as _quote
 from typing import NamedTuple
 
 from services.kit.chain import CONTRIBUTION_BYTES
@@ -16,8 +17,6 @@ SYSTEM = None
 
 KIT_MARK = "@"
 """First character of every kit action's text; no game's text form may begin with it."""
-
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Entry(NamedTuple):
@@ -39,7 +38,13 @@ class Entry(NamedTuple):
 
     def data(self) -> bytes:
         """The canonical bytes: a JSON array of the fields in this order, no spaces, UTF-8."""
-        return _encode(self).encode()
+        match_id, revision, seat, text, action_id, addresses, time_ms = self
+        actor = "null" if seat is None else seat
+        used = ",".join(map(_quote, addresses)) if addresses else ""
+        # Written out: a JSON encoder for general use takes eight times as long, for every action of every match.
+        return (
+            f"[{_quote(match_id)},{revision},{actor},{_quote(text)},{_quote(action_id)},[{used}],{time_ms}]"
+        ).encode()
 
     @classmethod
     def read(cls, data: bytes) -> Entry:

@@ -14,6 +14,7 @@ from services.kit.chance import Chance
 from services.kit.entry import KIT_MARK, Entry, KitStep, parse_kit, valid_contribution
 from services.kit.errors import Malformed, NotServed, Refusal
 from services.kit.game import AnyGame
+from services.kit.keyed import keyed
 from services.kit.rules import IllegalAction, Seat
 from services.kit.step import ABORTED, ENDED, GATHERING, RUNNING, Standing, StatusLine, Step
 from tortuga.play.v1 import match_pb2, play_pb2
@@ -38,7 +39,7 @@ class Judge:
         self.match = match
         self.seats = len(match.seats)
         self.seed = seed
-        self._blind_key = blind_key
+        self._blind = keyed(blind_key)
         self._match_id = match.match_id
 
     def before_first(self) -> Step:
@@ -64,7 +65,7 @@ class Judge:
 
     def blinding(self, revision: int) -> bytes:
         """blind(r) of the chain."""
-        return chain.blind(self._blind_key, revision)
+        return self._blind(revision.to_bytes(8, "big"))
 
     def judge_action(self, last: Step, seat: Seat, action: Any, action_id: str, now_ms: int) -> Step:
         """The step after *seat*'s game action.

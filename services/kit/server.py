@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from services.kit.attachment import Outlet
 from services.kit.front import Front, GameCalls
@@ -19,21 +20,26 @@ from services.kit.shell.process import Process, run
 from services.kit.shell.server import LINK_MESSAGE_BYTES, GrpcServer
 from services.kit.shell.settings import ServiceSettings
 from services.kit.store.port import MatchStore
-from services.kit.store.sqlite import SqliteMatchStore
+from services.kit.store.sqlite import BatchObserver, SqliteMatchStore
 from services.kit.tokens import Verifier, bearer_token
 from tortuga.host.v1.host_service_pb2_grpc import add_HostServiceServicer_to_server
 
 HOST_SERVICE = "tortuga.host.v1.HostService"
 
 
-def serve_game(game: AnyGame, settings: ServiceSettings | None = None) -> int:
-    """Serve *game* until SIGTERM; returns the process's exit status."""
+OpenStore: TypeAlias = Callable[[Path, BatchObserver], MatchStore]
+
+
+def serve_game(
+    game: AnyGame, settings: ServiceSettings | None = None, open_store: OpenStore = SqliteMatchStore
+) -> int:
+    """Serve *game* until SIGTERM; returns the process's exit status. *open_store* is called on the loop."""
     settings = settings or ServiceSettings()
-    return run(game.id, settings, partial(_serve, game, settings))
+    return run(game.id, settings, partial(_serve, game, settings, open_store))
 
 
-async def _serve(game: AnyGame, settings: ServiceSettings, process: Process) -> None:
-    store = SqliteMatchStore(settings.store_path(game.id), observe_batch)
+async def _serve(game: AnyGame, settings: ServiceSettings, open_store: OpenStore, process: Process) -> None:
+    store = open_store(settings.store_path(game.id), observe_batch)
     host = Host(game, store, settings.store_clock())
     verifier = Verifier.of(settings.jwks)
     servicer = HostServicer(host, store, verifier)

@@ -91,6 +91,8 @@ class Step:
     status_changed: bool
     public: bytes | None = None
     """Public bytes of the update, encoded when first told."""
+    stamp: bytes | None = None
+    """What every viewer's header of the update has in common: match id, time and head."""
 
     @property
     def revision(self) -> int:

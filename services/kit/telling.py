@@ -60,16 +60,9 @@ class Teller:
 
     def header(self, step: Step, seat: Seat | None) -> bytes:
         """Field 1: the update's place in the viewer's sequence, and the viewer's open decision."""
-        entry = step.entry
-        content = (
-            self._header_start
-            + number_field(2, step.seq(seat))
-            + b"\x18"
-            + varint(entry.time_ms)
-            + b"\x22\x20"
-            + step.head
-            + number_field(5, step.decision(seat))
-        )
+        if step.stamp is None:
+            step.stamp = self._header_start + b"\x18" + varint(step.entry.time_ms) + b"\x22\x20" + step.head
+        content = step.stamp + number_field(2, step.seq(seat)) + number_field(5, step.decision(seat))
         return b"\x0a" + varint(len(content)) + content
 
     def whole(self, step: Step, seat: Seat | None, skipped: tuple[int, int] | None = None) -> bytes:
@@ -109,7 +102,9 @@ class Teller:
 
 def applied(action_id: str, seq: int) -> bytes:
     """Field 4: the action is durable, and which update of the actor shows it."""
-    return bytes_field(4, bytes_field(1, action_id.encode()) + number_field(2, seq))
+    name = action_id.encode()
+    content = b"\x0a" + varint(len(name)) + name + number_field(2, seq)
+    return b"\x22" + varint(len(content)) + content
 
 
 def refused(action_id: str, code: int, reason: str, params: dict[str, str]) -> bytes:

@@ -63,19 +63,26 @@ class FaultyStore:
         self.appends: list[Append] = []
         """Every append that was asked for, whatever became of it."""
         self._faults: deque[Fault] = deque()
+        self._held: list[Gate] = []
         self._gates: dict[str, deque[Gate]] = {point: deque() for point in POINTS}
 
     def fail_appends(self, *faults: Fault) -> None:
         """Plan what happens to the next appends, in order."""
         self._faults.extend(faults)
 
-    def forget_faults(self) -> None:
-        """Plan nothing any more."""
+    def heal(self) -> None:
+        """Plan nothing any more, hold nothing any more, be there again."""
+        self.away = False
         self._faults.clear()
+        for gate in self._held:
+            gate.open()
+        for gates in self._gates.values():
+            gates.clear()
 
     def hold(self, point: str) -> Gate:
         """Hold the next call that comes to *point* (one of POINTS), once."""
         gate = Gate()
+        self._held.append(gate)
         self._gates[point].append(gate)
         return gate
 

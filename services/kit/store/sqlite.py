@@ -144,7 +144,7 @@ class SqliteMatchStore:
     async def acknowledge(self, match_ids: Iterable[str]) -> None:
         """Results that are kept elsewhere now; see the port."""
         known = [(match_id,) for match_id in match_ids]
-        await self._run(lambda connection: connection.executemany(schema.ACKNOWLEDGE, known) and None)
+        await self._run(lambda connection: connection.executemany(schema.ACKNOWLEDGE, known))
 
     async def flush(self) -> None:
         """Wait for what was appended before; see the port."""
