@@ -34,6 +34,8 @@ class Chance:
 
     def shuffle(self, purpose: str, *numbers: int, of: int) -> list[int]:
         """A uniformly random order of 0 .. *of* - 1, from the address `purpose/number/…`."""
+        if of > _WORDS:
+            raise ValueError(f"no order of {of}")
         words = self._words(purpose, numbers)
         order = list(range(of))
         for last in range(of - 1, 0, -1):
@@ -79,6 +81,8 @@ def _stream(key: bytes, address: str) -> Iterator[int]:
 
 
 def _below(n: int, words: Iterator[int]) -> int:
+    if not 0 < n <= _WORDS:
+        raise ValueError(f"no number below {n}")
     limit = _WORDS - _WORDS % n
     for word in words:
         if word < limit:

@@ -38,6 +38,16 @@ class FoldedMatch:
         """Per actor and action id: the entry's text, and the actor's update that shows it."""
         self._broken = False
 
+    @property
+    def row(self) -> int:
+        """The store's key of the match."""
+        return self._row
+
+    @property
+    def has_listeners(self) -> bool:
+        """Whether updates go to anybody."""
+        return self._audience.listeners > 0
+
     def _append(self, step: Step) -> asyncio.Future[None]:
         return self._store.append(append_of(self._row, self.match, self.last.head, step))
 

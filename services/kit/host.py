@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from services.kit import chain, due
@@ -24,6 +25,12 @@ MATCH_ID_BYTES = 64
 WAKE_SECONDS = 0.25
 """How often the store is asked for overdue matches: the most by which a deadline is late."""
 
+FOLLOW_SECONDS = 1.0
+"""How often the store is asked whether another pod wrote to a match that somebody listens to here."""
+
+STILL_SECONDS = 3.0
+"""A loop that stood still for longer doubts what it has in memory: other pods may have gone on meanwhile."""
+
 IDLE_SECONDS = 60.0
 """A match that nobody used for so long leaves memory; its log brings it back."""
 
@@ -36,10 +43,14 @@ _CREATE_TRIES = 5
 class Host:
     """The matches of one game in one process."""
 
-    def __init__(self, game: AnyGame, store: MatchStore, clock: StoreClock) -> None:
+    def __init__(
+        self, game: AnyGame, store: MatchStore, clock: StoreClock, still_seconds: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        """*still_seconds*: for how long the loop has not turned, as far as is known."""
         self.game = game
         self._store = store
         self._clock = clock
+        self._still_seconds = still_seconds
         self._matches: dict[str, LiveMatch] = {}
         self._waiting: dict[str, list[Request]] = {}
         self._loads: set[asyncio.Task[None]] = set()
@@ -49,8 +60,9 @@ class Host:
         """Matches whose log does not replay: whoever asks for them is told, but nothing wakes them."""
 
     def start(self) -> None:
-        """Begin to wake overdue matches and to let idle ones go."""
-        self._rounds = [asyncio.create_task(self._wake_forever()), asyncio.create_task(self._sweep_forever())]
+        """Begin to wake overdue matches, to follow other pods, and to let idle matches go."""
+        rounds = (self._wake_forever(), self._follow_forever(), self._sweep_forever())
+        self._rounds = [asyncio.create_task(each) for each in rounds]
 
     async def close(self) -> None:
         """Take nothing new; return once every append in flight has been answered."""
@@ -107,6 +119,7 @@ class Host:
             if isinstance(request, Act):
                 request.park()
             return
+        self.stood_still(self._still_seconds())
         match = self._matches.get(match_id)
         if match is not None:
             match.submit(request)
@@ -130,6 +143,12 @@ class Host:
         match = self._matches.get(attachment.match_id)
         if match is not None:
             match.detach(attachment)
+
+    def stood_still(self, seconds: float) -> None:
+        """The loop did not turn for so long: after a sleep, read every log before anything is answered or told."""
+        if seconds > STILL_SECONDS:
+            for match in self._matches.values():
+                match.look()
 
     async def _keep(self, match: NewMatch) -> StoredMatch:
         for attempt in range(_CREATE_TRIES):
@@ -188,6 +207,18 @@ class Host:
                 for match_id in await self._store.due(self._clock.now_ms(), limit=100 + len(self._broken)):
                     if match_id not in self._broken:
                         self.submit(match_id, Wake())
+
+    async def _follow_forever(self) -> None:
+        """What other pods write reaches the listeners here, though nobody acts here."""
+        while True:
+            await asyncio.sleep(FOLLOW_SECONDS)
+            followed = {match.row: match for match in self._matches.values() if match.has_listeners}
+            if not followed:
+                continue
+            with suppress(StoreError):
+                for row, (revision, _) in (await self._store.heads(followed)).items():
+                    if revision > followed[row].last.revision:
+                        followed[row].look()
 
     async def _sweep_forever(self) -> None:
         while True:

@@ -108,6 +108,11 @@ class LiveMatch(FoldedMatch):
             self._queue.append(request)
         self._pump()
 
+    def look(self) -> None:
+        """Read what other pods may have written, unless something is under way that finds out anyway."""
+        if not (self._busy or self._broken):
+            self._look_at_log(None)
+
     def detach(self, attachment: Attachment) -> None:
         """Send *attachment* nothing any more."""
         attachment.closed = True
@@ -276,11 +281,14 @@ class LiveMatch(FoldedMatch):
         except (StoreError, Divergence) as error:
             self._refuse(request, Unavailable("MATCH_BROKEN" if isinstance(error, Divergence) else "STORE_UNAVAILABLE"))
         else:
-            if request.tries < MAX_TRIES:
+            if isinstance(request, System):
+                self._forget_arrival(request)  # whether it is still owed follows from what was folded
+            elif request.tries < MAX_TRIES:
                 self._queue.appendleft(request)
             else:
                 self._refuse(request, Conflict("CONTENDED"))
         self._go_on()
+        self._let_arrive()
 
     async def _settle(self, step: Step, request: Act | System) -> None:
         """The entry may or may not be in the log: append it again until the store says which. Accept nothing else."""
@@ -378,6 +386,11 @@ class LiveMatch(FoldedMatch):
 
     def _let_system_act(self) -> None:
         self._system_rests = False
-        for seat in self._audience.seats():
-            self.arrive(seat)
+        self._let_arrive()
         self._pump()
+
+    def _let_arrive(self) -> None:
+        """Whoever listens has come."""
+        if self.last.standing.state == GATHERING:
+            for seat in self._audience.seats():
+                self.arrive(seat)

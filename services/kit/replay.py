@@ -34,12 +34,12 @@ async def replay(store: MatchStore, game: AnyGame, match_id: str, player_id: str
         stored = await store.load(match_id)
         if stored is None:
             raise NotFound("MATCH_UNKNOWN")
+        reader = _Reader(game, stored, player_id)  # who may not watch learns nothing, not even that it runs
         if stored.state < ENDED:
             raise Refusal("MATCH_RUNNING")
         entries = await store.entries(stored.row)
     except StoreError:
         raise Unavailable("STORE_UNAVAILABLE") from None
-    reader = _Reader(game, stored, player_id)
     yield reader.first()
     since = time.perf_counter()
     for entry in entries:

@@ -30,9 +30,7 @@ HOST_SERVICE = "tortuga.host.v1.HostService"
 OpenStore: TypeAlias = Callable[[Path, BatchObserver], MatchStore]
 
 
-def serve_game(
-    game: AnyGame, settings: ServiceSettings | None = None, open_store: OpenStore = SqliteMatchStore
-) -> int:
+def serve_game(game: AnyGame, settings: ServiceSettings | None = None, open_store: OpenStore = SqliteMatchStore) -> int:
     """Serve *game* until SIGTERM; returns the process's exit status. *open_store* is called on the loop."""
     settings = settings or ServiceSettings()
     return run(game.id, settings, partial(_serve, game, settings, open_store))
@@ -40,7 +38,8 @@ def serve_game(
 
 async def _serve(game: AnyGame, settings: ServiceSettings, open_store: OpenStore, process: Process) -> None:
     store = open_store(settings.store_path(game.id), observe_batch)
-    host = Host(game, store, settings.store_clock())
+    host = Host(game, store, settings.store_clock(), process.watchdog.still_seconds)
+    process.watchdog.on_stall = host.stood_still
     verifier = Verifier.of(settings.jwks)
     servicer = HostServicer(host, store, verifier)
     front = typed_front(host, store, verifier)

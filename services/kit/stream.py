@@ -119,8 +119,10 @@ class ClientStream:
         held.unanswered.append((time.perf_counter(), data))
         self._open(held)
         waking = asyncio.create_task(self._awake.wait())
-        done, _ = await asyncio.wait((answer, waking), timeout=_ACT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        waking.cancel()
+        try:
+            done, _ = await asyncio.wait((answer, waking), timeout=_ACT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waking.cancel()
         if answer not in done:
             raise self._failure or Unavailable("OUTCOME_PENDING")
         _raise_refusal(answer.result())
@@ -185,7 +187,7 @@ class ClientStream:
             return
         if held.resuming:
             held.resuming = False
-            if not (seq or answer) and not play_pb2.PlayResponse.FromString(data).HasField("status"):
+            if not (seq or answer) and not play_pb2.PlayResponse.FromString(data).HasField("refused"):
                 return
         held.welcomed = True
         if seq:

@@ -79,8 +79,12 @@ class Teller:
         return message + update_field(update)
 
     def resumed(self, step: Step, seat: Seat | None) -> bytes:
-        """The answer to an attach that goes on where it was: no update itself, the missing ones follow it."""
-        return self.plain_header + self._attached(step, seat)
+        """The answer to an attach that goes on where it was: no update itself, the missing ones follow it.
+
+        If the match is over it says so, since perhaps no update follows that would.
+        """
+        over = self.status(step) if step.standing.over else b""
+        return self.plain_header + over + self._attached(step, seat)
 
     def status(self, step: Step) -> bytes:
         """Field 2, whole."""

@@ -162,7 +162,8 @@ async def _attach_everywhere(pod: Pod, match_id: str, player_id: str, history: d
                 assert (first.header.seq, rest) == (newest, [])
                 assert first.update.HasField("view")
             else:
-                assert (first.header.time_ms, first.HasField("status"), first.HasField("update")) == (0, False, False)
+                assert (first.header.time_ms, first.HasField("update")) == (0, False)
+                assert first.HasField("status") == pod.match(match_id).last.standing.over
                 assert [message.seq for message in rest] == list(range(k + 1, newest + 1))
                 assert [message.data for message in rest] == [history[seq] for seq in range(k + 1, newest + 1)]
             late.leave()

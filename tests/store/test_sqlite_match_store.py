@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from services.kit.store import schema
+from services.kit.store import schema, sqlite
 from services.kit.store.port import OutcomeUnknown, StaleHead, StoreUnavailable
-from services.kit.store.sqlite import MAX_BATCH, SqliteMatchStore
+from services.kit.store.sqlite import SqliteMatchStore
 from tests.store.adapters import ADAPTERS
 from tests.store.conftest import make
 from tests.store.logbook import new_match
@@ -81,14 +81,15 @@ async def test_what_waits_joins_one_transaction(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_batch_has_a_bound(tmp_path: Path) -> None:
+async def test_batch_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More waits than one transaction takes: the rest goes in the next."""
+    monkeypatch.setattr(sqlite, "MAX_BATCH", 8)
     batches: list[int] = []
     store = SqliteMatchStore(tmp_path / "matches.db", lambda entries, _, __: batches.append(entries))
-    made = await asyncio.gather(*[make(store, f"m{number}") for number in range(MAX_BATCH + 100)])
+    made = await asyncio.gather(*[make(store, f"m{number}") for number in range(50)])
     await asyncio.gather(*[store.append(log.next()) for _, log in made])
-    assert sum(batches) == MAX_BATCH + 100
-    assert max(batches) <= MAX_BATCH
+    assert sum(batches) == 50
+    assert max(batches) <= 8
     await store.close()
 
 

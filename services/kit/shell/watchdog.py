@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from services.kit.shell import logs, metrics
 
@@ -18,6 +19,8 @@ class Watchdog:
         self._loop = asyncio.get_running_loop()
         self._last = time.monotonic()
         self._next: asyncio.TimerHandle | None = None
+        self.on_stall: Callable[[float], None] = lambda _: None
+        """Called with the seconds of each stall."""
 
     def start(self) -> None:
         """Begin to look."""
@@ -40,5 +43,6 @@ class Watchdog:
         stood = self.still_seconds() - _STEP_SECONDS
         if stood >= _STALL_SECONDS:
             metrics.LOOP_STALL_SECONDS.observe(stood)
+            self.on_stall(stood)
             logs.logger().warning("loop_stall", milliseconds=round(stood * 1000))
         self.start()

@@ -1,0 +1,1 @@
+"""The proof of fairness: vectors, tampering, exports, the commands, and that nothing leaks before the end."""
