@@ -48,9 +48,10 @@ class GatewayBackend:
         """A finished match, from the pod's typed service with the player's own token, on a channel of its own.
 
         Raises:
-            Unavailable: NO_SERVICE.
+            Unavailable: NO_SERVICE, or MATCH_STARTING: it is still being made.
             Relayed: the pod's refusal.
         """
+        await self.orders.made(match_id)
         link = self.links.owner(self.game, match_id)
         if link is None:
             raise Unavailable("NO_SERVICE")

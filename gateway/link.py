@@ -55,7 +55,8 @@ class Link:
         self._keyring = keyring
         self._changed = changed
         self._sender: LinkSender[link_pb2.LinkRequest] = LinkSender(link_pb2.LinkRequest)
-        self._sinks: dict[int, tuple[Outlet, int]] = {}
+        self._sinks: dict[int, tuple[Outlet, int, str]] = {}
+        """By attachment: where its frames go, under which number, and its match."""
         self._numbers = 0
         self._pings = 0
         self._ponged = 0.0
@@ -108,7 +109,7 @@ class Link:
     def open(self, outlet: Outlet, number: int, wanted: link_pb2.Open) -> int:
         """Begin an attachment that delivers to *outlet* under *number*; returns its number on this link."""
         self._numbers += 1
-        self._sinks[self._numbers] = (outlet, number)
+        self._sinks[self._numbers] = (outlet, number, wanted.match_id)
         self._sender.put_prompt(link_pb2.RequestFrame(attachment=self._numbers, open=wanted), 256)
         return self._numbers
 
@@ -123,6 +124,14 @@ class Link:
         if self._sinks.pop(attachment, None) is not None:
             frame = link_pb2.RequestFrame(attachment=attachment, close=link_pb2.Close())
             self._sender.put(frame, _FRAME_BYTES)
+
+    def rehome(self, stays: Callable[[str], bool]) -> None:
+        """Another pod has come: give back the attachments of matches that do not stay here."""
+        leaving = {attachment: sink for attachment, sink in self._sinks.items() if not stays(sink[2])}
+        self._count_rehomed("pod_joined", len(leaving))
+        for attachment, (outlet, number, _) in leaving.items():
+            self.close_attachment(attachment)
+            outlet.end(number, REHOME)
 
     # The link's life.
 
@@ -219,7 +228,7 @@ class Link:
                 sink = sinks.get(attachment)
                 if sink is None:
                     continue
-                outlet, number = sink
+                outlet, number, _ = sink
                 if delivery.own or shared:
                     outlet.deliver(shared, (Delivery((number,), delivery.seq, delivery.own, delivery.answer),))
                 if frame.HasField("close"):
@@ -230,11 +239,14 @@ class Link:
         """Every attachment is opened again by its stream, on this pod or another, when one is usable."""
         self._changed(self)
         sinks, self._sinks = self._sinks, {}
-        if sinks:
-            metrics.attachments_rehomed(cause).inc(len(sinks))
-            logs.logger().info("rehoming", pod=self.pod.address, game=self.pod.game, cause=cause, count=len(sinks))
-        for outlet, number in sinks.values():
+        self._count_rehomed(cause, len(sinks))
+        for outlet, number, _ in sinks.values():
             outlet.end(number, REHOME)
+
+    def _count_rehomed(self, cause: str, count: int) -> None:
+        if count:
+            metrics.attachments_rehomed(cause).inc(count)
+            logs.logger().info("rehoming", pod=self.pod.address, game=self.pod.game, cause=cause, count=count)
 
     @property
     def _host(self) -> HostServiceAsyncStub:

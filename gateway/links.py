@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import grpc
@@ -124,6 +125,12 @@ class Links:
         if link.usable:
             for call in self._waiting.pop(link.pod.game, []):
                 call()
+            for other in list(self._links.values()):
+                if other.usable and other is not link and other.pod.game == link.pod.game:
+                    other.rehome(partial(self._owns, other))
+
+    def _owns(self, link: Link, match_id: str) -> bool:
+        return self.owner(link.pod.game, match_id) is link
 
 
 async def _call(link: Link | None, call: Callable[[Link], Awaitable[T]]) -> T:
@@ -133,6 +140,11 @@ async def _call(link: Link | None, call: Callable[[Link], Awaitable[T]]) -> T:
     try:
         return await call(link)
     except ConnectionError:
+        raise Unavailable("NO_SERVICE") from None
+    except asyncio.CancelledError:
+        # A call whose link is let go ends like this too, though nobody has cancelled who waits for it.
+        if (waiter := asyncio.current_task()) is None or waiter.cancelling():
+            raise
         raise Unavailable("NO_SERVICE") from None
     except grpc.aio.AioRpcError as error:
         if error.code() in _REPEATABLE:

@@ -1,4 +1,4 @@
-"""The platform's services put together: identity, catalogue, matchmaking, and those that are not served yet."""
+"""The platform's services put together: identity, catalogue, matchmaking, history, and those not served yet."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from gateway.background import Background
 from gateway.callers import Callers
 from gateway.catalog import Catalog
 from gateway.games import Games
+from gateway.history.results import Results
+from gateway.history.service import History
 from gateway.identity import Identity
 from gateway.matchmaking.board import Board
 from gateway.matchmaking.checks import WishChecks
@@ -33,10 +35,11 @@ from tortuga.gateway.v1 import (
     table_service_pb2,
 )
 from tortuga.gateway.v1.catalog_service_pb2_grpc import add_CatalogServiceServicer_to_server
+from tortuga.gateway.v1.history_service_pb2_grpc import add_HistoryServiceServicer_to_server
 from tortuga.gateway.v1.identity_service_pb2_grpc import add_IdentityServiceServicer_to_server
 from tortuga.gateway.v1.matchmaking_service_pb2_grpc import add_MatchmakingServiceServicer_to_server
 
-_UNSERVED: tuple[FileDescriptor, ...] = (history_service_pb2.DESCRIPTOR, table_service_pb2.DESCRIPTOR)
+_UNSERVED: tuple[FileDescriptor, ...] = (table_service_pb2.DESCRIPTOR,)
 
 SERVICES: tuple[str, ...] = tuple(
     service.full_name
@@ -44,6 +47,7 @@ SERVICES: tuple[str, ...] = tuple(
         identity_service_pb2.DESCRIPTOR,
         catalog_service_pb2.DESCRIPTOR,
         matchmaking_service_pb2.DESCRIPTOR,
+        history_service_pb2.DESCRIPTOR,
         *_UNSERVED,
     )
     for service in file.services_by_name.values()
@@ -66,11 +70,14 @@ class Platform(NamedTuple):
     """Pairing when games come back, expiry, forgetting."""
     checking: Background
     """Questions to games about wishes."""
+    results: Results
+    """Brings how matches ended."""
 
     async def start(self) -> None:
         """Take up what the store holds: open orders, waiting tickets. Before the server starts."""
         await self.orders.start()
         await self.upkeep.start()
+        await self.results.start()
 
     async def close(self) -> None:
         """End the watching streams (DRAINING), let what is being filed finish, stop the rest."""
@@ -79,6 +86,7 @@ class Platform(NamedTuple):
         await self.tickets.close()
         await self.orders.close()
         await self.checking.close()
+        await self.results.close()
 
 
 def register(
@@ -131,7 +139,8 @@ def register(
     add_IdentityServiceServicer_to_server(identity, server)
     add_CatalogServiceServicer_to_server(Catalog(games), server)
     add_MatchmakingServiceServicer_to_server(Matchmaking(tickets, callers), server)
+    add_HistoryServiceServicer_to_server(History(store, callers), server)
     for file in _UNSERVED:
         for service in file.services_by_name.values():
             Unserved(service).register(server)
-    return Platform(callers, orders, tickets, watches, upkeep, checking)
+    return Platform(callers, orders, tickets, watches, upkeep, checking, Results(store, games))

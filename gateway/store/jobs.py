@@ -153,7 +153,8 @@ def refuse_order(connection: sqlite3.Connection, match_id: str, reason: str, now
     """The match will never exist."""
     if not connection.execute(tables.CLOSE_ORDER, (now_ms, reason, match_id)).rowcount:
         return []
-    connection.execute(tables.FORGET_MATCH, (match_id,))
+    if not connection.execute(tables.FORGET_MATCH, (match_id,)).rowcount:
+        return []  # it has ended, so it was made
     rows = connection.execute(tables.SELECT_TICKETS_OF_MATCH, (match_id,)).fetchall()
     connection.execute(tables.RETURN_TICKETS, (match_id,))
     for wish_id in {row[3] for row in rows}:

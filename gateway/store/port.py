@@ -241,7 +241,7 @@ class OrderStore(Protocol):
         """Close an open order that the game refuses: its match is forgotten, its wish refused with *reason*.
 
         Its tickets wait again, each in the place it had before (at the front, if nobody older waits); they are
-        returned. If the order is not open, nothing changes and none is.
+        returned. If the order is not open, nothing changes and none is; nor is one of a match whose result is known.
         """
         ...
 

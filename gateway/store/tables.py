@@ -150,20 +150,15 @@ INSERT_ENDED_MATCH = """
 INSERT INTO matches (match_id, game, match, decided_ms, state, result, ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (match_id) DO NOTHING
 """
-_MATCH = "m.match_id, m.match, m.decided_ms, m.state, m.result"
-SELECT_MATCH = f"SELECT {_MATCH} FROM matches m WHERE m.match_id = ?"
-_PAGE = "(p.decided_ms, p.match_id) < (?, ?) ORDER BY p.decided_ms DESC, p.match_id DESC LIMIT ?"
+SELECT_MATCH = "SELECT match_id, match, decided_ms, state, result FROM matches WHERE match_id = ?"
+_PLAYERS_MATCHES = "SELECT m.match_id, m.match, m.decided_ms, m.state, m.result FROM match_players p"
 # CROSS, because the player's rows are to be walked in their order, whatever the planner believes of the figures.
-SELECT_MATCHES = f"""
-SELECT {_MATCH} FROM match_players p CROSS JOIN matches m ON m.match_id = p.match_id WHERE p.player_id = ? AND {_PAGE}
-"""
-SELECT_MATCHES_BY_GAME = f"""
-SELECT {_MATCH} FROM match_players p INDEXED BY matches_by_game CROSS JOIN matches m ON m.match_id = p.match_id
-WHERE p.player_id = ? AND p.game = ? AND {_PAGE}
-"""
+_WHERE_PLAYER = "CROSS JOIN matches m ON m.match_id = p.match_id WHERE p.player_id = ?"
+_PAGE = "(p.decided_ms, p.match_id) < (?, ?) ORDER BY p.decided_ms DESC, p.match_id DESC LIMIT ?"
+SELECT_MATCHES = f"{_PLAYERS_MATCHES} {_WHERE_PLAYER} AND {_PAGE}"
+SELECT_MATCHES_BY_GAME = f"{_PLAYERS_MATCHES} INDEXED BY matches_by_game {_WHERE_PLAYER} AND p.game = ? AND {_PAGE}"
 SELECT_LIVE_MATCHES = f"""
-SELECT {_MATCH} FROM match_players p INDEXED BY matches_live CROSS JOIN matches m ON m.match_id = p.match_id
-WHERE p.player_id = ? AND p.live AND (? = '' OR p.game = ?) AND {_PAGE}
+{_PLAYERS_MATCHES} INDEXED BY matches_live {_WHERE_PLAYER} AND p.live AND (? = '' OR p.game = ?) AND {_PAGE}
 """
 
 INSERT_ORDER = "INSERT INTO orders (match_id, game, match) VALUES (?, ?, ?)"

@@ -10,6 +10,7 @@ import typer
 from services.cli.bench import app as bench
 from services.cli.demo import demo
 from services.cli.export import export
+from services.cli.matches import matches
 from services.cli.replay import replay
 from services.cli.serve import serve
 from services.cli.simulate import simulate
@@ -47,6 +48,7 @@ app.command()(simulate)
 app.command()(demo)
 app.command()(watch)
 app.command()(replay)
+app.command()(matches)
 app.command()(export)
 app.command()(verify)
 app.add_typer(bench, name="bench")

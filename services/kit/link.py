@@ -41,6 +41,7 @@ class LinkSender(Generic[Message]):
         self._batch = 0
         self._outstanding = False
         self._closed = False
+        self._last: dict[str, Any] = {}
         self._awake = asyncio.Event()
         self.batches = 0
         """Messages that carried credit frames so far, and how many frames those were."""
@@ -77,9 +78,10 @@ class LinkSender(Generic[Message]):
         self._extra.update(fields)
         self._awake.set()
 
-    def close(self) -> None:
-        """Let `run` return once what may be sent has been."""
+    def close(self, **last: Any) -> None:
+        """Let `run` return once everything queued is sent, credit or none; *last* are fields of the last message."""
         self._closed = True
+        self._last = last
         self._awake.set()
 
     async def run(self, write: Callable[[Message], Awaitable[None]]) -> None:
@@ -97,7 +99,7 @@ class LinkSender(Generic[Message]):
     def _next(self) -> Message | None:
         if self._prompt:
             return self._make(frames=_take(self._prompt), **self._news())
-        if self._queue and not self._outstanding:
+        if self._queue and (self._closed or not self._outstanding):
             frames, done = self._take_batch()
             self._done = done or self._done
             if frames:
@@ -110,6 +112,8 @@ class LinkSender(Generic[Message]):
             self._done = credit.batch
             self._queue.popleft()
         news = self._news()
+        if not news and self._closed:
+            news, self._last = self._last, {}
         return self._make(**news) if news else None
 
     def _news(self) -> dict[str, Any]:

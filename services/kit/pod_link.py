@@ -51,9 +51,8 @@ class PodLink:
             await asyncio.gather(writing, reading, return_exceptions=True)
 
     def drain(self) -> None:
-        """Tell the gateway to go elsewhere, and end once that is sent."""
-        self._sender.say(draining=True)
-        self._sender.close()
+        """Send what is queued, tell the gateway to go elsewhere, and end."""
+        self._sender.close(draining=True)
 
     async def _read(self, requests: AsyncIterator[link_pb2.LinkRequest]) -> None:
         async for request in requests:

@@ -29,8 +29,8 @@ CARRIES: Mapping[str, frozenset[int]] = {
 }
 """Which of the platform's fields each message has: all that can occur in that call, and nothing else.
 
-`record` is Replay's alone; a refusal of a unary call is the RPC's status, and so is one of Watch, but for a view that comes
-with HISTORY_REWOUND; only who acts is acknowledged.
+`record` is Replay's alone; a refusal of a unary call is the RPC's status, and so is one of Watch, but for a view that
+comes with HISTORY_REWOUND; only who acts is acknowledged.
 """
 
 OWN_FIELD = 16

@@ -81,7 +81,7 @@ class Gateway:
 
     @property
     def history(self) -> HistoryServiceAsyncStub:
-        """Not served."""
+        """Matches, live and over."""
         return HistoryServiceStub(self.channel)
 
     @property

@@ -14,9 +14,9 @@ from gateway.games import ServedGame
 from services.kit.errors import DomainError, Malformed, NotFound, Unavailable
 from tortuga.corsari.v1 import corsari_service_pb2
 from tortuga.corsari.v1.corsari_pb2 import FinalTie, Options, VoidRedeal
-from tortuga.host.v1.host_service_pb2 import CreateMatchRequest, DescribeGameResponse
+from tortuga.host.v1.host_service_pb2 import CreateMatchRequest, DescribeGameResponse, Result
 from tortuga.play.v1.game_pb2 import Game, Option, OptionType, OptionValue, Variant
-from tortuga.play.v1.match_pb2 import Match
+from tortuga.play.v1.match_pb2 import Match, MatchState, Outcome, Place
 
 GAME = "corsari"
 CONTRADICTION = Options(stall_limit=8, max_void=20).SerializeToString()
@@ -93,6 +93,15 @@ class LocalGames:
         self.open = asyncio.Event()
         """Cleared: calls that make a match wait."""
         self.open.set()
+        self.results: dict[str, Result] = {}
+        """Not acknowledged yet, by match."""
+        self.listed: list[float] = []
+        """When results were asked for, by the loop's clock."""
+        self.result_failures: list[Exception] = []
+        """Raised one by one by the next calls about results."""
+        self.hold_results = asyncio.Event()
+        """Cleared: calls that acknowledge results wait."""
+        self.hold_results.set()
 
     def come(self) -> None:
         """The pod is usable from now on."""
@@ -136,9 +145,42 @@ class LocalGames:
         if not made.match_id:
             made.CopyFrom(request.match)
             made.rules_version = "1"
+            made.created_ms = 1_700_000_000_000 + len(self.matches)
             made.commitment = bytes(32)
         return made
 
     def refuse_next(self, error: DomainError) -> None:
         """Have the next match that is to be made refused with *error*."""
         self.failures.append(error)
+
+    async def list_results(self, game_id: str, limit: int) -> Sequence[Result]:
+        """Results, oldest first."""
+        self.listed.append(asyncio.get_running_loop().time())
+        self._about_results(game_id)
+        return list(self.results.values())[:limit]
+
+    async def acknowledge_results(self, game_id: str, match_ids: Sequence[str]) -> None:
+        """Forget results."""
+        await self.hold_results.wait()
+        self._about_results(game_id)
+        for match_id in match_ids:
+            self.results.pop(match_id, None)
+
+    def _about_results(self, game_id: str) -> None:
+        assert self.find(game_id) is self.game
+        if not self.usable:
+            raise Unavailable("NO_SERVICE")
+        if self.result_failures:
+            raise self.result_failures.pop(0)
+
+    def end(self, match: Match, state: MatchState.ValueType = MatchState.MATCH_STATE_ENDED) -> Result:
+        """The match is over, as of now: seat 0 has won, or nobody came."""
+        result = Result(match=match, state=state, ended_ms=match.created_ms + 60_500)
+        if state == MatchState.MATCH_STATE_ENDED:
+            places = [Place(seat=seat, rank=seat + 1, points=-seat) for seat in range(len(match.seats))]
+            result.outcome.CopyFrom(Outcome(reason="finished", places=places))
+        else:
+            result.abort_reason = "NO_SHOW"
+            result.absent.append(1)
+        self.results[match.match_id] = result
+        return result

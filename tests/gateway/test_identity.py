@@ -142,6 +142,8 @@ async def test_calls_of_players_need_a_token(gateway: Gateway) -> None:
             stub.GetTicket(matchmaking.GetTicketRequest(ticket_id="t"), metadata=metadata),
             stub.CancelTicket(matchmaking.CancelTicketRequest(ticket_id="t"), metadata=metadata),
             stub.WatchTicket(matchmaking.WatchTicketRequest(ticket_id="t"), metadata=metadata).read(),
+            gateway.history.ListMatches(history.ListMatchesRequest(), metadata=metadata),
+            gateway.history.GetMatch(history.GetMatchRequest(match_id="m"), metadata=metadata),
         ]
         assert [await refused(call) for call in calls] == [expected] * len(calls)
 
@@ -173,8 +175,6 @@ async def test_what_is_not_served_says_so(gateway: Gateway) -> None:
         gateway.identity.RefreshTokens(identity.RefreshTokensRequest()),
         gateway.identity.SetDisplayName(identity.SetDisplayNameRequest()),
         gateway.identity.ErasePlayer(identity.ErasePlayerRequest()),
-        gateway.history.ListMatches(history.ListMatchesRequest()),
-        gateway.history.GetMatch(history.GetMatchRequest()),
         gateway.tables.CreateTable(tables.CreateTableRequest()),
         gateway.tables.StartTable(tables.StartTableRequest()),
         gateway.tables.WatchTable(tables.WatchTableRequest()).read(),

@@ -70,8 +70,15 @@ async def test_an_order_survives_the_gateway(tmp_path: Path) -> None:
         await closed(gateway)
     async with running(tmp_path, games) as gateway:
         assert not gateway.platform.orders.is_making(match_id)
-        assert await gateway.store.match(match_id) == games.matches[match_id].SerializeToString()
+        await is_kept(gateway, match_id)
     assert games.made == {match_id: 2}
+
+
+async def is_kept(gateway: Gateway, match_id: str) -> None:
+    """The match is in the store as the game made it."""
+    kept = await gateway.store.match(match_id)
+    assert kept is not None
+    assert kept.match == gateway.games.matches[match_id].SerializeToString()
 
 
 async def closed(gateway: Gateway) -> None:
@@ -213,7 +220,7 @@ async def test_an_order_is_closed_although_the_store_failed(gateway: Gateway, mo
     match_id = await pair_up(gateway)
     await gateway.platform.orders.made(match_id)
     await closed(gateway)
-    assert await gateway.store.match(match_id) == gateway.games.matches[match_id].SerializeToString()
+    await is_kept(gateway, match_id)
 
 
 async def test_a_final_refusal_is_not_repeated(gateway: Gateway) -> None:

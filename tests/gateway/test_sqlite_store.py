@@ -24,6 +24,7 @@ def test_no_call_reads_a_whole_table() -> None:
             continue
         plan = connection.execute(f"EXPLAIN QUERY PLAN {text}", (None,) * text.count("?")).fetchall()
         assert [step for *_, step in plan if step.startswith("SCAN")] == [], name
+        assert [step for *_, step in plan if "TEMP B-TREE" in step] == [], f"{name} reads all there is to sort it"
     connection.close()
 
 

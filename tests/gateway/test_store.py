@@ -1,17 +1,14 @@
-"""The store's promises, one test each, for every adapter; the fixture `reopen` makes a new one over the same data."""
+"""The store's promises on players, tickets and orders, one test each, for every adapter (`data` of conftest.py)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
-from gateway.store.port import MOST_MATCHES_AT_ONCE, Filed, Filing, GatewayStore, Made, Player
-from gateway.store.sqlite import SqliteGatewayStore
+from gateway.store.port import MOST_MATCHES_AT_ONCE, Filed, GatewayStore, Player
 from services.kit.errors import AlreadyUsed, Exhausted
+from tests.gateway.stores import Data, file, filing, players_of
 from tortuga.gateway.v1.matchmaking_service_pb2 import TicketState, Wish
 from tortuga.play.v1.match_pb2 import Match
 
@@ -19,56 +16,13 @@ WAITING = TicketState.TICKET_STATE_WAITING
 ASSIGNED = TicketState.TICKET_STATE_ASSIGNED
 CANCELLED = TicketState.TICKET_STATE_CANCELLED
 EXPIRED = TicketState.TICKET_STATE_EXPIRED
-Open = Callable[[], Awaitable[GatewayStore]]
 
 
-@dataclass
-class Data:
-    """One adapter's data, and the stores opened over it so far."""
-
-    make: Open
-    opened: list[GatewayStore] = field(default_factory=list)
-
-    async def reopen(self) -> GatewayStore:
-        """Close what is open, and open the data anew."""
-        for store in self.opened:
-            await store.close()
-        self.opened = [await self.make()]
-        return self.opened[0]
-
-
-@pytest.fixture(params=["sqlite"])
-async def data(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Data]:
-    """Empty data of one adapter. A new adapter is a new parameter here and nothing else."""
-    makers: dict[str, Open] = {"sqlite": lambda: SqliteGatewayStore.open(tmp_path / "gateway.db")}
-    found = Data(makers[request.param])
-    yield found
-    for store in found.opened:
-        await store.close()
-
-
-@pytest.fixture
-async def store(data: Data) -> GatewayStore:
-    """An empty store."""
-    return await data.reopen()
-
-
-def filing(player: str, ticket: str, seats: int = 2, wish: str = "g", **changes: object) -> Filing:
-    """A ticket of *player*, for a wish that is equal to others of the same name and seats."""
-    content = Wish(game=wish, seats=seats, options=b"o").SerializeToString(deterministic=True)
-    plain = Filing(ticket, player, f"request of {ticket}", b"digest", wish, content, seats, 1_000)
-    return plain._replace(**changes)  # type: ignore[arg-type]  # fields of a Filing
-
-
-async def file(store: GatewayStore, *filings: Filing, pair: bool = True) -> list[Filed]:
-    """File them one after the other."""
-    return [await store.file_ticket(one, pair=pair, limit=10) for one in filings]
-
-
-def players_of(made: Made | None) -> list[str]:
-    """Who sits where in the match that was ordered."""
-    assert made is not None
-    return [seat.player_id for seat in Match.FromString(made.order.match).seats]
+async def match_of(store: GatewayStore, match_id: str) -> bytes:
+    """Bytes of the match, which must be there."""
+    found = await store.match(match_id)
+    assert found is not None
+    return found.match
 
 
 async def test_players_are_kept(store: GatewayStore, data: Data) -> None:
@@ -108,7 +62,7 @@ async def test_tickets_become_a_match_with_its_order(store: GatewayStore, data: 
     assert (match.match_id, match.game, match.options, order.game) == (order.match_id, "g", b"o", "g")
     store = await data.reopen()
     assert await store.open_orders() == [order]
-    assert await store.match(order.match_id) == order.match
+    assert await match_of(store, order.match_id) == order.match
     assert await store.ticket("t1") == filed.made.tickets[0]
 
 
@@ -305,9 +259,9 @@ async def test_a_finished_order_is_closed(store: GatewayStore, data: Data) -> No
     await store.finish_order(match_id, b"again", 6)
     store = await data.reopen()
     assert await store.open_orders() == []
-    assert await store.match(match_id) == b"as made"
+    assert await match_of(store, match_id) == b"as made"
     assert await store.refuse_order(match_id, "TOO_LATE", 7) == []
-    assert await store.match(match_id) == b"as made"
+    assert await match_of(store, match_id) == b"as made"
 
 
 async def test_a_refused_order_gives_the_places_back(store: GatewayStore, data: Data) -> None:
