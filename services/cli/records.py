@@ -76,7 +76,7 @@ def from_platform(match_id: str, game: str, target: str, token: str) -> Export:
     Raises:
         BadExport: the platform's answer is none.
     """
-    return on_platform(match_id, _fetch(match_id, _asked(game), target, token))
+    return on_platform(match_id, _fetch(match_id, game, target, token))
 
 
 def on_platform(match_id: str, work: Coroutine[Any, Any, T]) -> T:
@@ -104,7 +104,7 @@ def client_of(target: str, token: str = "") -> Client:
 
 async def find_game(client: Client, match_id: str, game: str) -> AnyGame:
     """The game of a match, over or not: *game*, else whichever installed one knows it. Raises Refused: none does."""
-    games = _asked(game)
+    games = await _asked(client, game)
     if len(games) == 1:
         return games[0]
     for candidate in games:
@@ -126,14 +126,18 @@ def the_game(game: str) -> AnyGame:
         fail(f"there is no game {game!r}; there are: {', '.join(installed_games()) or 'none'}", CANNOT)
 
 
-def _asked(game: str) -> Sequence[AnyGame]:
-    return [the_game(name) for name in ([game] if game else installed_games())]
+async def _asked(client: Client, game: str) -> Sequence[AnyGame]:
+    """*game*, else every installed game that the platform serves now."""
+    if game:
+        return [the_game(game)]
+    served = {description.game for description in await client.games()}
+    return [the_game(name) for name in installed_games() if name in served]
 
 
-async def _fetch(match_id: str, games: Sequence[AnyGame], target: str, token: str) -> Export:
+async def _fetch(match_id: str, wanted: str, target: str, token: str) -> Export:
     async with client_of(target, token) as client:
         await signed_in(client, token)
-        for game in games:
+        for game in await _asked(client, wanted):
             collector = Collector()
             try:
                 async for message in client.replay(match_id, game.id):
