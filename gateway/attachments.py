@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import grpc
 
@@ -26,12 +26,14 @@ RESUME_WAIT_SECONDS = 60.0
 class _Place:
     """Where an attachment is: on a link, or waiting with what was sent meanwhile (8 messages at most)."""
 
-    __slots__ = ("link", "number", "waiting")
+    __slots__ = ("link", "making", "number", "timer", "waiting")
 
     def __init__(self) -> None:
         self.link: Link | None = None
         self.number = 0
         self.waiting: list[bytes] = []
+        self.timer: asyncio.TimerHandle | None = None
+        self.making: asyncio.Task[None] | None = None
 
 
 class GatewayBackend:
@@ -76,10 +78,10 @@ class GatewaySession:
 
     def open(self, number: int, wanted: link_pb2.Open) -> None:
         """Begin an attachment; a match that is being made is waited for."""
-        self._places[number] = _Place()
+        place = self._places[number] = _Place()
         metrics.ATTACHMENTS.inc()
         if self._backend.orders.is_making(wanted.match_id):
-            self._backend.background.start(self._open_when_made(number, wanted), "attach")
+            place.making = self._backend.background.start(self._open_when_made(number, wanted), "attach")
         else:
             self._place(number, wanted)
 
@@ -98,6 +100,7 @@ class GatewaySession:
         place = self._places.pop(number, None)
         if place is not None:
             metrics.ATTACHMENTS.dec()
+            self._stop_waiting(place)
             if place.link is not None:
                 place.link.close_attachment(place.number)
 
@@ -120,22 +123,29 @@ class GatewaySession:
         if place is None or self._try(number, place, wanted):
             return
         seconds = RESUME_WAIT_SECONDS if wanted.resume else FRESH_WAIT_SECONDS
-        timer = asyncio.get_running_loop().call_later(seconds, self._give_up, number, place)
-        self._wait(number, place, wanted, timer.cancel)
+        place.timer = asyncio.get_running_loop().call_later(seconds, self._give_up, number, place)
+        self._wait(place, wanted, number)
 
-    def _wait(self, number: int, place: _Place, wanted: link_pb2.Open, found: Callable[[], None]) -> None:
+    def _wait(self, place: _Place, wanted: link_pb2.Open, number: int) -> None:
         def look_again() -> None:
-            if self._places.get(number) is not place or self._try(number, place, wanted):
-                found()
-            else:
-                self._wait(number, place, wanted, found)
+            if not self._try(number, place, wanted):
+                self._wait(place, wanted, number)
 
-        self._backend.links.when_usable(self._backend.game, look_again)
+        self._backend.links.when_usable(self._backend.game, place, look_again)
+
+    def _stop_waiting(self, place: _Place) -> None:
+        """Nothing of an attachment stays behind, neither its timer nor its place among those who wait for a pod."""
+        self._backend.links.stop_waiting(self._backend.game, place)
+        if place.timer is not None:
+            place.timer.cancel()
+        if place.making is not None and place.making is not asyncio.current_task():
+            place.making.cancel()
 
     def _try(self, number: int, place: _Place, wanted: link_pb2.Open) -> bool:
         link = self._backend.links.owner(self._backend.game, wanted.match_id)
         if link is None:
             return False
+        self._stop_waiting(place)
         place.link = link
         place.number = link.open(self._outlet, number, wanted)
         for data in place.waiting:

@@ -110,7 +110,9 @@ class Link:
         """Begin an attachment that delivers to *outlet* under *number*; returns its number on this link."""
         self._numbers += 1
         self._sinks[self._numbers] = (outlet, number, wanted.match_id)
-        self._sender.put_prompt(link_pb2.RequestFrame(attachment=self._numbers, open=wanted), 256)
+        self._sender.put_prompt(
+            link_pb2.RequestFrame(attachment=self._numbers, open=wanted), wanted.ByteSize() + _FRAME_BYTES
+        )
         return self._numbers
 
     def message(self, attachment: int, data: bytes) -> None:
@@ -157,6 +159,8 @@ class Link:
                 finally:
                     self._stub = None
                     was_usable, self.usable = self.usable, False
+                    if was_usable:
+                        self._changed(self)
                     self._give_back(cause)
             pause = _FIRST_PAUSE if was_usable else min(pause * 2, _LONGEST_PAUSE)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - jitter is no secret
@@ -237,7 +241,6 @@ class Link:
 
     def _give_back(self, cause: str) -> None:
         """Every attachment is opened again by its stream, on this pod or another, when one is usable."""
-        self._changed(self)
         sinks, self._sinks = self._sinks, {}
         self._count_rehomed(cause, len(sinks))
         for outlet, number, _ in sinks.values():

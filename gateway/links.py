@@ -39,7 +39,7 @@ class Links:
         self._discovery = discovery
         self._keyring = keyring
         self._links: dict[Pod, Link] = {}
-        self._waiting: dict[str, list[Callable[[], None]]] = {}
+        self._waiting: dict[str, dict[object, Callable[[], None]]] = {}
         self._following: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -85,9 +85,13 @@ class Links:
             return usable[0] if usable else None
         return max(usable, key=lambda link: _weight(link.pod, match_id))
 
-    def when_usable(self, game_id: str, call: Callable[[], None]) -> None:
-        """Call back once, when a pod of the game becomes usable."""
-        self._waiting.setdefault(game_id, []).append(call)
+    def when_usable(self, game_id: str, who: object, call: Callable[[], None]) -> None:
+        """Call *who* back once, when a pod of the game becomes usable."""
+        self._waiting.setdefault(game_id, {})[who] = call
+
+    def stop_waiting(self, game_id: str, who: object) -> None:
+        """*who* is not to be called any more."""
+        self._waiting.get(game_id, {}).pop(who, None)
 
     async def create_match(self, game_id: str, request: CreateMatchRequest) -> Match:
         """Have the match's pod make (or check) it; see `Games`."""
@@ -123,7 +127,7 @@ class Links:
     def _changed(self, link: Link) -> None:
         self.changes.announce()
         if link.usable:
-            for call in self._waiting.pop(link.pod.game, []):
+            for call in self._waiting.pop(link.pod.game, {}).values():
                 call()
             for other in list(self._links.values()):
                 if other.usable and other is not link and other.pod.game == link.pod.game:

@@ -39,6 +39,11 @@ class FoldedMatch:
         self._broken = False
 
     @property
+    def broken(self) -> bool:
+        """Whether the log does not replay, or nobody can be shown it."""
+        return self._broken
+
+    @property
     def row(self) -> int:
         """The store's key of the match."""
         return self._row

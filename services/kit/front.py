@@ -10,14 +10,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Protocol, TypeAlias
 
 import grpc
-from google.protobuf.message import DecodeError
 
 from services.kit.attachment import Outlet
-from services.kit.errors import Malformed, Unavailable
+from services.kit.errors import Unavailable
+from services.kit.incoming import read_request
 from services.kit.stream import ClientStream
 from services.kit.tokens import VerifiedPlayer, bearer_token
 from tortuga.host.v1 import link_pb2
-from tortuga.play.v1 import play_pb2
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 Authenticate: TypeAlias = Callable[[Context], Awaitable[VerifiedPlayer]]
@@ -99,19 +98,13 @@ class Front:
         return answer.result()
 
     async def _watch(self, data: bytes, context: Context) -> None:
-        try:
-            request = play_pb2.PlayRequest.FromString(data)
-        except DecodeError:
-            raise Malformed("MALFORMED") from None
+        request = read_request(data)
         stream = await self._stream(context)
         await self._run(stream, stream.watch(request, context))
 
     async def _replay(self, data: bytes, context: Context) -> None:
         player = await self._authenticate(context)
-        try:
-            match_id = play_pb2.PlayRequest.FromString(data).header.match_id
-        except DecodeError:
-            raise Malformed("MALFORMED") from None
+        match_id = read_request(data).header.match_id
         token = bearer_token(context.invocation_metadata())
         async for message in self._backend.replay(match_id, player.player_id, token):
             await context.write(message)

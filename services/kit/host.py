@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
 
 from services.kit import chain, due
 from services.kit.attachment import Attachment
@@ -17,7 +16,7 @@ from services.kit.game import AnyGame
 from services.kit.judge import Divergence, Judge
 from services.kit.match import QUEUE_LIMIT, LiveMatch
 from services.kit.requests import Act, Attach, Request, Wake
-from services.kit.shell import metrics
+from services.kit.shell import logs, metrics
 from services.kit.store.port import MatchStore, NewMatch, OutcomeUnknown, StoredMatch, StoreError
 from tortuga.play.v1 import match_pb2
 
@@ -55,14 +54,19 @@ class Host:
         self._waiting: dict[str, list[Request]] = {}
         self._loads: set[asyncio.Task[None]] = set()
         self._rounds: list[asyncio.Task[None]] = []
+        self._closing = False
         self._draining = False
         self._broken: set[str] = set()
         """Matches whose log does not replay: whoever asks for them is told, but nothing wakes them."""
 
     def start(self) -> None:
         """Begin to wake overdue matches, to follow other pods, and to let idle matches go."""
-        rounds = (self._wake_forever(), self._follow_forever(), self._sweep_forever())
-        self._rounds = [asyncio.create_task(each) for each in rounds]
+        rounds = ((self._wake, WAKE_SECONDS), (self._follow, FOLLOW_SECONDS), (self._sweep, IDLE_SECONDS / 4))
+        self._rounds = [asyncio.create_task(_for_ever(work, seconds)) for work, seconds in rounds]
+
+    def refuse_new(self) -> None:
+        """Make no more matches: the process drains."""
+        self._closing = True
 
     async def close(self) -> None:
         """Take nothing new; return once every append in flight has been answered."""
@@ -80,7 +84,7 @@ class Host:
             Malformed, InvalidOptions: the match cannot be played like this.
             Unavailable: STORE_UNAVAILABLE, or DRAINING.
         """
-        if self._draining:
+        if self._closing or self._draining:
             raise Unavailable("DRAINING")
         if not validate_only and not 0 < len(wanted.match_id.encode()) <= MATCH_ID_BYTES:
             raise Malformed("MATCH_ID", limit=MATCH_ID_BYTES)
@@ -178,7 +182,6 @@ class Host:
         else:
             self._broken.discard(match_id)
             self._matches[match_id] = match
-            metrics.MATCHES_LIVE.set(len(self._matches))
             for request in self._waiting.pop(match_id):
                 if isinstance(request, Attach):
                     request.looked = True
@@ -200,31 +203,37 @@ class Host:
         await match.load()
         return match
 
-    async def _wake_forever(self) -> None:
-        while True:
-            await asyncio.sleep(WAKE_SECONDS)
-            with suppress(StoreError):  # a store that is away is asked again
-                for match_id in await self._store.due(self._clock.now_ms(), limit=100 + len(self._broken)):
-                    if match_id not in self._broken:
-                        self.submit(match_id, Wake())
+    async def _wake(self) -> None:
+        for match_id in await self._store.due(self._clock.now_ms(), limit=100 + len(self._broken)):
+            match = self._matches.get(match_id)
+            if match is not None and match.broken:
+                self._broken.add(match_id)
+            if match_id not in self._broken:
+                self.submit(match_id, Wake())
 
-    async def _follow_forever(self) -> None:
+    async def _follow(self) -> None:
         """What other pods write reaches the listeners here, though nobody acts here."""
-        while True:
-            await asyncio.sleep(FOLLOW_SECONDS)
-            followed = {match.row: match for match in self._matches.values() if match.has_listeners}
-            if not followed:
-                continue
-            with suppress(StoreError):
-                for row, (revision, _) in (await self._store.heads(followed)).items():
-                    if revision > followed[row].last.revision:
-                        followed[row].look()
+        metrics.MATCHES_LIVE.set(sum(not match.last.standing.over for match in self._matches.values()))
+        followed = {match.row: match for match in self._matches.values() if match.has_listeners}
+        if followed:
+            for row, (revision, _) in (await self._store.heads(followed)).items():
+                if revision > followed[row].last.revision:
+                    followed[row].look()
 
-    async def _sweep_forever(self) -> None:
-        while True:
-            await asyncio.sleep(IDLE_SECONDS / 4)
-            limit = time.monotonic() - IDLE_SECONDS
-            for match_id, match in list(self._matches.items()):
-                if match.idle and match.used_at < limit:
-                    del self._matches[match_id]
-            metrics.MATCHES_LIVE.set(len(self._matches))
+    async def _sweep(self) -> None:
+        limit = time.monotonic() - IDLE_SECONDS
+        for match_id, match in list(self._matches.items()):
+            if match.idle and match.used_at < limit:
+                del self._matches[match_id]
+
+
+async def _for_ever(work: Callable[[], Awaitable[None]], seconds: float) -> None:
+    """Do *work* every so many seconds. A store that is away is asked again; what nobody planned is logged."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await work()
+        except StoreError:
+            continue
+        except Exception as error:
+            logs.logger().error("round_failed", exception=logs.describe(error))

@@ -58,6 +58,7 @@ class Judge:
             kit=None,
             before=(0,) * (self.seats + 1),
             seqs=(0,) * (self.seats + 1),
+            times=(self.match.created_ms,) * (self.seats + 1),
             spent=_NO_SPENT,
             status=StatusLine(GATHERING, (), standing.away),
             status_changed=False,
@@ -146,6 +147,7 @@ class Judge:
         if standing is not last.standing or publicly != status.asked:
             status = StatusLine(standing.state, publicly, standing.away)
         status_changed = status != last.status
+        seqs = _shown_to(last.seqs, events, kit is not None or status_changed)
         return Step(
             entry=entry,
             data=data,
@@ -156,7 +158,8 @@ class Judge:
             events=events,
             kit=kit,
             before=last.seqs,
-            seqs=_shown_to(last.seqs, events, kit is not None or status_changed),
+            seqs=seqs,
+            times=_shown_when(last, seqs, time_ms),
             spent=last.spent.union(used) if used else last.spent,
             status=status,
             status_changed=status_changed,
@@ -244,3 +247,10 @@ def _shown_to(seqs: tuple[int, ...], events: Sequence[Any], everyone: bool) -> t
         seqs[0],
         *(seq + any(event.own(Seat(seat)) is not None for event in events) for seat, seq in enumerate(seqs[1:])),
     )
+
+
+def _shown_when(last: Step, seqs: tuple[int, ...], time_ms: int) -> tuple[int, ...]:
+    """Per viewer the time of its newest update: an entry that shows it nothing leaves even that as it was."""
+    if seqs[0] != last.seqs[0]:  # what spectators see, everyone does
+        return (time_ms,) * len(seqs)
+    return tuple([time_ms if new != old else time for new, old, time in zip(seqs, last.seqs, last.times, strict=True)])

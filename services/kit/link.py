@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from services.kit.shell import metrics
+
 Message = TypeVar("Message")
 
 MAX_FRAMES = 256
@@ -107,6 +109,7 @@ class LinkSender(Generic[Message]):
                 self._outstanding = True
                 self.batches += 1
                 self.frames += len(frames)
+                metrics.LINK_BATCH.observe(len(frames))
                 return self._make(batch=self._batch, frames=frames, **self._news())
         while self._queue and isinstance(credit := self._queue[0], _Credit):
             self._done = credit.batch

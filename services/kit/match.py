@@ -30,6 +30,7 @@ from services.kit.errors import (
 )
 from services.kit.faults import unplanned
 from services.kit.fold import RETRY_SECONDS, FoldedMatch
+from services.kit.guard import require_open
 from services.kit.judge import Divergence, Judge
 from services.kit.requests import Act, Attach, Request, System
 from services.kit.rules import RuleError, Seat
@@ -153,9 +154,11 @@ class LiveMatch(FoldedMatch):
             self._attach(request)
         elif isinstance(request, System):
             self._act_for_system(request)
+        elif self._broken:
+            return
         elif (owed := due.overdue(self.last, self.match, self._clock.now_ms())) is None:
             self._look_at_log(None)  # the store thinks otherwise: another pod wrote
-        elif not self._broken:
+        else:
             self._act_for_system(System(owed))
 
     def _attach(self, request: Attach) -> None:
@@ -206,7 +209,7 @@ class LiveMatch(FoldedMatch):
             if kit is not None:
                 step = self.judge.judge_kit(self.last, kit, seat, request.action_id, now_ms)
             else:
-                self._require_open(seat, request)
+                require_open(self.last, seat, request)
                 step = self.judge.judge_action(self.last, seat, request.action, request.action_id, now_ms)
         except (DomainError, RuleError) as error:
             self._refuse(request, error)
@@ -230,20 +233,6 @@ class LiveMatch(FoldedMatch):
             self._broken = True
         else:
             self._commit(step, request)
-
-    def _require_open(self, seat: Seat, request: Act) -> None:
-        """An action answers the seat's open decision, or quotes 0 for what the rules allow unasked."""
-        if self.last.standing.over:
-            raise Refusal("GAME_OVER" if self.last.standing.outcome else "MATCH_ABORTED")
-        if self.last.game is None:
-            raise Refusal("NOT_STARTED")
-        if seat in self.last.standing.resigned:
-            raise Refusal("RESIGNED")
-        open_decision = self.last.decision(seat)
-        if request.decision != open_decision and not (
-            request.decision == 0 and self.last.game.unasked(seat, request.action)
-        ):
-            raise Conflict("STALE_DECISION", decision=open_decision)
 
     # Committing.
 
@@ -327,6 +316,9 @@ class LiveMatch(FoldedMatch):
                 self._queue.append(request)
             return
         self._busy = self._folding = True
+        for waiting in self._queue:
+            if isinstance(waiting, Act):
+                waiting.park()
         self._start(self._fold_before(request))
 
     async def _fold_before(self, request: Attach | None) -> None:

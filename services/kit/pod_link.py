@@ -103,4 +103,4 @@ class PodLink:
             deliveries=[link_pb2.Delivery(attachments=[number])],
             close=link_pb2.Close(reason=reason),
         )
-        self._sender.put_prompt(frame, 32)
+        self._sender.put(frame, 32)  # behind what was answered before, or the gateway would drop that

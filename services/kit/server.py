@@ -55,6 +55,7 @@ async def _serve(game: AnyGame, settings: ServiceSettings, open_store: OpenStore
         process.ready(grpc_port=grpc_port, http_port=http_port)
         await process.stop.wait()
         grpc_server.health.drain()
+        host.refuse_new()
         await front.drain()
         await host.close()  # appends in flight are answered while the links still stand
         servicer.drain()

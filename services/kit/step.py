@@ -85,6 +85,8 @@ class Step:
     """`seqs` of the step before."""
     seqs: tuple[int, ...]
     """Per viewer (spectators first, then the seats) how many updates it has been shown."""
+    times: tuple[int, ...]
+    """Per viewer, as `seqs`, when the newest update that it was shown was written."""
     spent: frozenset[str]
     """Chance addresses used so far."""
     status: StatusLine

@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import grpc
-from google.protobuf.message import DecodeError
-from google.protobuf.unknown_fields import UnknownFieldSet
 
 from services.kit.attachment import APPLIED, Delivery
 from services.kit.errors import (
@@ -33,6 +31,7 @@ from services.kit.errors import (
 )
 from services.kit.faults import unplanned
 from services.kit.held import Held
+from services.kit.incoming import has_more_than, if_short, match_id_of, read_request, wish_of
 from services.kit.shell import metrics
 from services.kit.telling import refused
 from services.kit.tokens import VerifiedPlayer
@@ -110,11 +109,8 @@ class ClientStream:
 
     async def act(self, data: bytes, answer: asyncio.Future[bytes]) -> None:
         """Serve `Act`: send one request, leave its answer in *answer*, or raise why it was refused."""
-        try:
-            request = play_pb2.PlayRequest.FromString(data)
-        except DecodeError:
-            raise Malformed("MALFORMED") from None
-        held = Held(request.header.match_id, None)
+        request = read_request(data)
+        held = Held(match_id_of(request), None)
         held.answer = answer
         held.unanswered.append((time.perf_counter(), data))
         self._open(held)
@@ -247,9 +243,9 @@ class ClientStream:
 
     async def _take(self, data: bytes) -> None:
         try:
-            request = play_pb2.PlayRequest.FromString(data)
-        except DecodeError:
-            self._refuse("", "", Malformed("MALFORMED"))
+            request = read_request(data)
+        except Malformed as error:
+            self._refuse("", "", error)
             return
         match_id = request.header.match_id
         try:
@@ -279,7 +275,7 @@ class ClientStream:
         await self._room.wait()
 
     async def _renew(self, request: play_pb2.PlayRequest) -> None:
-        if _has_more_than(request, "renew"):
+        if has_more_than(request, "renew"):
             raise Malformed("MALFORMED")
         player = await self._verify(request.renew.access_token)
         if player.player_id != self._player.player_id:
@@ -291,13 +287,13 @@ class ClientStream:
     # Attachments.
 
     def _attach(self, request: play_pb2.PlayRequest) -> None:
-        if _has_more_than(request, "attach"):
+        if has_more_than(request, "attach"):
             raise Malformed("MALFORMED")
-        match_id = request.header.match_id
+        match_id = match_id_of(request)
         before = self._by_match.get(match_id)
         if before is None and len(self._by_match) >= MOST_ATTACHMENTS:
             raise Exhausted("TOO_MANY_ATTACHMENTS", limit=MOST_ATTACHMENTS)
-        held = Held(match_id, request.attach)
+        held = Held(match_id, wish_of(request.attach))
         if before is not None:
             held.unanswered = before.unanswered
             before.behind = False
@@ -332,6 +328,8 @@ class ClientStream:
     # Failing.
 
     def _refuse(self, match_id: str, action_id: str, error: DomainError) -> None:
+        # Ids are echoed if they could be some: what a client sends is not held for it at any length.
+        match_id, action_id = if_short(match_id), if_short(action_id)
         header = play_pb2.PlayResponse(header=play_pb2.UpdateHeader(match_id=match_id)).SerializeToString()
         message = refused(action_id, code_number(error.status), error.reason, error.params)
         self._out.append((None, header + message))
@@ -352,12 +350,6 @@ class ClientStream:
     def _await_expiry(self, player: VerifiedPlayer) -> asyncio.TimerHandle:
         seconds = max(player.expires_ms / 1000 - time.time(), 0) + EXPIRY_GRACE_SECONDS
         return asyncio.get_running_loop().call_later(seconds, self._fail, Unauthenticated("TOKEN_EXPIRED"))
-
-
-def _has_more_than(request: play_pb2.PlayRequest, part: str) -> bool:
-    """Whether a request that holds *part* holds another part as well; the game's own is unknown here."""
-    parts = [name for name in ("attach", "renew", "kit", "talk") if request.HasField(name)]
-    return parts != [part] or len(UnknownFieldSet(request)) > 0
 
 
 def _says_over(data: bytes) -> bool:

@@ -60,9 +60,18 @@ class Teller:
 
     def header(self, step: Step, seat: Seat | None) -> bytes:
         """Field 1: the update's place in the viewer's sequence, and the viewer's open decision."""
+        time_ms = step.times[0 if seat is None else seat + 1]
+        if time_ms != step.entry.time_ms:  # of an attach after an entry that showed the viewer nothing
+            return self._headed(self._stamp(time_ms, step.head), step, seat)
         if step.stamp is None:
-            step.stamp = self._header_start + b"\x18" + varint(step.entry.time_ms) + b"\x22\x20" + step.head
-        content = step.stamp + number_field(2, step.seq(seat)) + number_field(5, step.decision(seat))
+            step.stamp = self._stamp(time_ms, step.head)
+        return self._headed(step.stamp, step, seat)
+
+    def _stamp(self, time_ms: int, head: bytes) -> bytes:
+        return self._header_start + b"\x18" + varint(time_ms) + b"\x22\x20" + head
+
+    def _headed(self, stamp: bytes, step: Step, seat: Seat | None) -> bytes:
+        content = stamp + number_field(2, step.seq(seat)) + number_field(5, step.decision(seat))
         return b"\x0a" + varint(len(content)) + content
 
     def whole(self, step: Step, seat: Seat | None, skipped: tuple[int, int] | None = None) -> bytes:

@@ -37,7 +37,7 @@ async def test_with_more_the_seat_is_played_on(world: World, pod: Pod, players: 
     match_id = viewers[0].match_id
     assert (await viewers[1].act(kit=RESIGN)).response.HasField("applied")
     others = [viewer for viewer in viewers if viewer is not viewers[1]]
-    for _ in range(6):
+    for _ in range(2 * players + 2):
         await pod.quiet(match_id)
         (seat, _), *_ = pod.state(match_id).asked()
         assert seat != 1

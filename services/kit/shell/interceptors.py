@@ -193,6 +193,9 @@ class _Call:
             raise error
         if isinstance(error, grpc.aio.AbortError) or not isinstance(error, Exception):
             raise error
+        if isinstance(error, grpc.aio.InternalError):  # the client hung up while something was written to it
+            context.set_code(grpc.StatusCode.CANCELLED)
+            raise asyncio.CancelledError from error
         if isinstance(error, DomainError | RuleError):
             status, reason, params = status_of(error), error.reason, error.params
         else:

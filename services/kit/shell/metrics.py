@@ -44,6 +44,13 @@ APPEND_BATCH = Histogram(
 )
 """Entries in one group commit."""
 
+LINK_BATCH = Histogram(
+    "tortuga_link_batch",
+    "Frames in one link message that took credit, by the process that sent it.",
+    buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
+)
+"""Frames in one link message that took credit, by the process that sent it."""
+
 APPEND_CONFLICTS = Counter("tortuga_append_conflicts_total", "Entries dropped because another was written first.")
 """Entries dropped because another was written first."""
 

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -206,6 +207,9 @@ class SqliteMatchStore:
         open_ = True
         while open_ or waiting:
             open_ = self._take(waiting) and open_
+            if connection.in_transaction:  # it could not be rolled back: the file is asked afresh
+                connection.close()
+                connection = schema.connect(self._path, self._lock_wait)
             batch = _next_batch(waiting)
             if isinstance(batch, _Job):
                 self._run_job(connection, batch)
@@ -274,7 +278,8 @@ class _Transaction:
 
     def _undo(self) -> None:
         if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+            with suppress(sqlite3.Error):  # then the writer takes a new connection
+                self._connection.execute("ROLLBACK")
 
 
 class _OneByOne(Exception):
