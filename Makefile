@@ -5,13 +5,14 @@ BIN := .venv/bin
 TOOLS := .venv/.tools
 READY := .venv/.ready
 PYTEST := $(BIN)/python -m pytest
+RELEASED := tests/contract/released.binpb
 PROTOS := $(shell find proto -name '*.proto') proto/hatch_build.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup proto demo up check format test slow bench playthroughs clean
+.PHONY: release-contract help setup proto demo up check format test slow bench playthroughs clean
 
 help: ## these lines
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
 
 setup: $(READY) ## make .venv with every tool in it; instant if nothing changed
 	@echo "setup: .venv is ready"
@@ -38,6 +39,7 @@ check: $(READY) ## format, lint, types, contracts, architecture, rules: before e
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/buf lint proto
+	$(BIN)/buf breaking proto --against $(RELEASED)
 	$(PYTEST) tests/architecture tests/contract tests/rules
 
 format: $(READY) ## put format and import order right
@@ -50,8 +52,11 @@ test: $(READY) ## everything not marked slow
 slow: $(READY) ## what is marked slow: real kills, long searches
 	$(PYTEST) -m slow --timeout 900 tests
 
-bench: $(READY) ## random legal play over the rules alone
-	@$(BIN)/tortuga simulate corsari --matches 300 --seats 4 --json
+bench: $(READY) ## the cost of an action, side by side with a bare gRPC echo; other benchmarks: tortuga bench --help
+	@$(BIN)/tortuga bench actions --slices 3
+
+release-contract: $(READY) ## replace the frozen contract by proto/ as it is; adds a line to CHANGELOG.md
+	@$(BIN)/python -m tests.contract.release
 
 playthroughs: $(READY) ## write the golden playthroughs anew; read the diff as code
 	$(BIN)/python -m tests.playthroughs.regenerate
