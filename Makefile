@@ -50,6 +50,7 @@ test: $(READY) ## everything not marked slow
 	$(PYTEST) -n 2 tests
 
 slow: $(READY) ## what is marked slow: real kills, long searches
+	@.ci/packages
 	$(PYTEST) -m slow --timeout 900 tests
 
 bench: $(READY) ## the cost of an action, side by side with a bare gRPC echo; other benchmarks: tortuga bench --help

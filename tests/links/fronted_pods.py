@@ -49,6 +49,16 @@ class Platform:
             while not self.links.served():
                 await self.links.changes.after(self.links.changes.count)
 
+    def usable_pods(self) -> list[str]:
+        """Addresses of the pods that can be used."""
+        return [link.pod.address for link in self.links._links.values() if link.usable]
+
+    def owner(self, match_id: str) -> str:
+        """Address of the match's pod."""
+        link = self.links.owner(GAME.id, match_id)
+        assert link is not None
+        return link.pod.address
+
     async def match(self, match_id: str, players: int = 2) -> None:
         """Have a match made."""
         seats = [match_pb2.Seat(player_id=f"p{number}") for number in range(players)]
@@ -143,28 +153,12 @@ class Client(Call):
 
 
 @asynccontextmanager
-async def platform(folder: Path, restart: bool = True, start: bool = True) -> AsyncIterator[Platform]:
-    """One pod as a process, and the gateway's half in front of it. Without *start* the pod is down at first."""
+async def platform(folder: Path, restart: bool = True, start: bool = True, pods: int = 1) -> AsyncIterator[Platform]:
+    """Pods as processes on one store, and the gateway's half in front of them; the first one runs if *start*."""
     keyring = Keyring.open(folder)
     (folder / "jwks.json").write_text(json.dumps(keyring.jwks()))
-    ports = free_ports("127.0.0.1", 2)
-    member = Member(
-        GAME.id,
-        GAME.id,
-        "127.0.0.1",
-        ports[0],
-        ports[1],
-        command=(*SERVE, GAME.id, "--with-parent"),
-        environment={
-            "TORTUGA_DATA": str(folder),
-            "TORTUGA_STORE": str(folder / STORE),
-            "TORTUGA_JWKS": str(folder / "jwks.json"),
-        },
-        log=folder / "pod.log",
-        note=print,
-        upkeep=Upkeep(restart=restart),
-    )
-    links = Links(StaticDiscovery([Pod(GAME.id, member.address)]), keyring)
+    members = [_member(folder, f"pod-{number}", restart) for number in range(pods)]
+    links = Links(StaticDiscovery([Pod(GAME.id, member.address) for member in members]), keyring)
     store = await SqliteGatewayStore.open(folder / "gateway.db")
     orders, background = Orders(store, links, StoreClock(), 1.0), Background()
     backend = GatewayBackend(GAME.id, GAME.service.full_name, links, orders, background)
@@ -175,11 +169,11 @@ async def platform(folder: Path, restart: bool = True, start: bool = True) -> As
     async def verify(token: str) -> VerifiedPlayer:
         return VerifiedPlayer(token, round((time.time() + 1000) * 1000))
 
-    found = Platform(folder, keyring, [member], links, Front(GAME.id, backend, authenticate, verify))
+    found = Platform(folder, keyring, members, links, Front(GAME.id, backend, authenticate, verify))
     await links.start()
     try:
         if start:
-            await member.start()
+            await members[0].start()
             await found.usable()
         yield found
     finally:
@@ -189,4 +183,25 @@ async def platform(folder: Path, restart: bool = True, start: bool = True) -> As
         await links.close()
         await orders.close()
         await store.close()
-        await member.stop()
+        for member in members:
+            await member.stop()
+
+
+def _member(folder: Path, name: str, restart: bool) -> Member:
+    ports = free_ports("127.0.0.1", 2)
+    return Member(
+        name,
+        GAME.id,
+        "127.0.0.1",
+        ports[0],
+        ports[1],
+        command=(*SERVE, GAME.id, "--with-parent"),
+        environment={
+            "TORTUGA_DATA": str(folder),
+            "TORTUGA_STORE": str(folder / STORE),
+            "TORTUGA_JWKS": str(folder / "jwks.json"),
+        },
+        log=folder / f"{name}.log",
+        note=print,
+        upkeep=Upkeep(restart=restart),
+    )

@@ -84,6 +84,35 @@ async def test_players_notice_a_pause_and_no_more(tmp_path: Path, number: signal
     assert answered - {"contribute"} == set(written) == {"before", "in flight", "after"}
 
 
+async def test_second_pod_takes_its_share_and_then_all(tmp_path: Path) -> None:
+    """A pod that comes gets the matches it owns, one that dies leaves the rest to it: players notice a pause."""
+    matches = [f"m{number}" for number in range(6)]
+    async with platform(tmp_path, restart=False, pods=2) as found:
+        tables = [await _begun(found, match_id) for match_id in matches]
+        for clients in tables:
+            await _move(clients, "alone")
+        before = metrics.attachments_rehomed("pod_joined")._value.get()
+        await found.members[1].start()
+        while len(found.usable_pods()) < 2:
+            await found.links.changes.after(found.links.changes.count)
+        moved = [match_id for match_id in matches if found.owner(match_id) == found.members[1].address]
+        assert metrics.attachments_rehomed("pod_joined")._value.get() == before + 2 * len(moved)
+        for clients in tables:
+            await _move(clients, "shared")
+        found.members[0].kill()
+        while len(found.usable_pods()) == 2:
+            await found.links.changes.after(found.links.changes.count)
+        for clients in tables:
+            await _move(clients, "left")
+        for client in found.clients:
+            assert client.seqs == list(range(client.seqs[0], client.seqs[0] + len(client.seqs)))
+            assert not any(message.HasField("skipped") for message in client.written)
+            assert set(client.answered.values()) == {""}
+    for match_id in matches:
+        played = [entry.action_id for entry in await _log(tmp_path, match_id) if entry.text[0] != "@"]
+        assert played == ["alone", "shared", "left"]
+
+
 async def test_stalled_pod_is_not_usable_until_it_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pod that stands still answers no ping: its attachments wait, and go on where they were."""
     monkeypatch.setattr(link, "PING_SECONDS", 0.02)

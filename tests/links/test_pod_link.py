@@ -221,6 +221,8 @@ async def test_drain_says_so_and_ends_the_link(world: World, served: ServedPod) 
     start, messages = len(link.received), []
     while (message := await link.next()) is not None:
         messages.append(message)
+        if message.draining:
+            break  # the last that a pod says; what this side still writes may break the call instead of ending it
     answered = [read for message in link.received[start:] for _, _, answer, read in link.deliveries(message) if answer]
     assert [read.applied.action_id for read in answered] == ["a"]
     assert messages[-1].draining
