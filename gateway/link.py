@@ -133,7 +133,7 @@ class Link:
         self._count_rehomed("pod_joined", len(leaving))
         for attachment, (outlet, number, _) in leaving.items():
             self.close_attachment(attachment)
-            outlet.end(number, REHOME)
+            outlet.end(number, f"{REHOME} pod_joined")
 
     # The link's life.
 
@@ -244,7 +244,7 @@ class Link:
         sinks, self._sinks = self._sinks, {}
         self._count_rehomed(cause, len(sinks))
         for outlet, number, _ in sinks.values():
-            outlet.end(number, REHOME)
+            outlet.end(number, f"{REHOME} {cause}")
 
     def _count_rehomed(self, cause: str, count: int) -> None:
         if count:

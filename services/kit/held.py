@@ -15,6 +15,7 @@ class Held:
         "answer",
         "behind",
         "last_seq",
+        "lost",
         "match_id",
         "newest",
         "number",
@@ -38,6 +39,8 @@ class Held:
         """Detached because too many updates waited; attached again once they are written."""
         self.newest = b""
         """The newest update."""
+        self.lost: tuple[float, str] | None = None
+        """Since when there is no attachment that has answered, and why; None while all is well."""
         self.welcomed = False
         """The client's own attach has been answered."""
         self.resuming = False

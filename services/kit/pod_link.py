@@ -11,6 +11,9 @@ from services.kit.link import LinkSender
 from services.kit.session import Session
 from tortuga.host.v1 import link_pb2
 
+HANG_UP_SECONDS = 1.0
+"""How long a drained link waits for the gateway to hang up: ending it first could cut off what it was told last."""
+
 Write = Callable[[link_pb2.LinkResponse], Awaitable[None]]
 
 
@@ -44,6 +47,7 @@ class PodLink:
         reading = asyncio.create_task(self._read(requests))
         try:
             await asyncio.wait((writing, reading), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((reading,), timeout=HANG_UP_SECONDS)
         finally:
             self._session.close_all()
             for task in (writing, reading):

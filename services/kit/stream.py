@@ -57,7 +57,7 @@ LAST_WORDS_SECONDS = 1.0
 """How long a stream that must end goes on writing what waits."""
 
 REHOME = "REHOME"
-"""Reason of an attachment's end that the client is not told: it is opened again, elsewhere."""
+"""Reason of an attachment's end that the client is not told: it is opened again, elsewhere. A cause may follow it."""
 
 _END_ERRORS: dict[str, type[DomainError]] = {"MATCH_UNKNOWN": NotFound, "SPECTATORS_REFUSED": Forbidden}
 """Errors of the reasons for which a backend ends an attachment; others are UNAVAILABLE."""
@@ -153,7 +153,9 @@ class ClientStream:
         if held is None:
             return
         held.number = 0
-        if reason == REHOME:
+        kind, _, cause = reason.partition(" ")
+        if kind == REHOME:
+            held.lost = held.lost or (time.monotonic(), cause)
             self._resume(held)
             return
         error = _END_ERRORS.get(reason, Unavailable)(reason)
@@ -181,6 +183,10 @@ class ClientStream:
             if answer and not held.answer.done():
                 held.answer.set_result(data)
             return
+        if held.lost is not None:
+            since, cause = held.lost
+            metrics.resume_seconds(cause).observe(time.monotonic() - since)
+            held.lost = None
         if held.resuming:
             held.resuming = False
             if not (seq or answer) and not play_pb2.PlayResponse.FromString(data).HasField("refused"):

@@ -79,7 +79,7 @@ THE_TEN: Mapping[str, Plant] = {
         "non_interference", "CHOICE", _with(UpdatesDepend), matches=2
     ),
     "a refusal changes the state": Plant("legality", "CHANGED", _with(RefusalChanges), alone=True),
-    "wall clock in apply": Plant("addressed_chance", "CLOCK", _with(WallClock), alone=True),
+    "wall clock in apply": Plant("addressed_chance", "CLOCK", _with(WallClock)),
     "unaddressed randomness": Plant("addressed_chance", "UNADDRESSED", _with(Unaddressed)),
     "a text form loses a field": Plant("text_forms", "TEXT", lambda: plunder(LosesTheFaces())),
     "an illegal time-out step": Plant("silence", "TIMEOUT_REFUSED", _with(TimeoutIsRefused)),
@@ -100,7 +100,7 @@ MORE: Mapping[str, Plant] = {
     "the order of a set": Plant("addressed_chance", "PROCESS", hash_order, f"{__name__}:hash_order", alone=True),
     "an address is used twice": Plant("addressed_chance", "ADDRESS_TWICE", _with(SameAddress), alone=True),
     "an unsound time-out step": Plant("silence", "TIMEOUT_UNSOUND", _with(TimeoutIsUnsound)),
-    "a time-out that does nothing": Plant("silence", "TIMEOUT_CLOSES_NOTHING", _with(TimeoutDoesNothing), alone=True),
+    "a time-out that does nothing": Plant("silence", "TIMEOUT_CLOSES_NOTHING", _with(TimeoutDoesNothing)),
     "neither dump nor load knows a field": Plant("dump_load", "VIEW", _with(DumpForgets), alone=True),
     "redeals keep the stock": Plant("redeal", "KEPT", lambda: plunder(KeepsTheStock()), alone=True),
     "redeals keep the graves": Plant("redeal", "KEPT", lambda: plunder(KeepsTheGraves()), matches=4, alone=True),

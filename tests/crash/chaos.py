@@ -25,7 +25,8 @@ PATIENCE_SECONDS = 15.0
 
 _LOOK_SECONDS = 0.01
 _POINT_SECONDS = 30.0
-_GAPS = (0.2, 0.8)
+_GAPS = {1: (0.2, 0.8), 2: (1.0, 1.8)}
+"""Seconds between faults, by the processes that are up: two need a moment until each has its matches again."""
 
 
 class Fault(NamedTuple):
@@ -80,7 +81,7 @@ class Chaos:
         """Do *faults*, each after everyone has got over the one before; *pods* are the game processes that are up."""
         for fault in faults:
             self._lose_something(pods)
-            await asyncio.sleep(self._luck.uniform(*_GAPS))
+            await asyncio.sleep(self._luck.uniform(*_GAPS[len(pods)]))
             await self._strike(fault, pods)
 
     def _lose_something(self, pods: Sequence[str]) -> None:

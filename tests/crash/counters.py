@@ -16,7 +16,10 @@ WANTED = (
     "tortuga_outcomes_settled_total",
     "tortuga_duplicate_actions_total",
     "tortuga_attachments_rehomed_total",
+    "tortuga_resume_seconds_count",
 )
+"""What a run under chaos must have seen: each above zero."""
+
 _EVERY_SECONDS = 0.25
 
 

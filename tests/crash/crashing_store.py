@@ -88,8 +88,8 @@ class CrashingStore(FaultyStore):
 
     def _do(self, point: Point, deed: Deed, entry: Append | None) -> None:
         counters = {name: counter._value.get() for name, counter in _COUNTERS.items()}
-        action_id = "" if entry is None else entry.action_id
-        self._notes.write("deed", point=point, deed=deed, action_id=action_id, counters=counters)
+        in_hand = {} if entry is None else {"row": entry.row, "action_id": entry.action_id}
+        self._notes.write("deed", point=point, deed=deed, counters=counters, **in_hand)
         os.kill(os.getpid(), signal.SIGKILL if deed is Deed.KILL else signal.SIGSTOP)
 
     def _observe(self, entries: int, seconds: float, conflicts: int) -> None:

@@ -33,7 +33,7 @@ class Row(NamedTuple):
 def resume_times(folder: Path, database: Path, struck: Sequence[Struck]) -> list[Row]:
     """A row for each kind. *folder* holds journals and orders."""
     received = _received(folder / "journals")
-    wrote = _writers(folder / "orders", database)
+    wrote = _holders(folder / "orders", database)
     seconds: dict[str, list[float]] = defaultdict(list)
     faults: dict[str, int] = defaultdict(int)
     silent: dict[str, int] = defaultdict(int)
@@ -102,25 +102,28 @@ def _row(kind: str, faults: int, seconds: Sequence[float], silent: int) -> Row:
 
 
 def _affected(struck: Struck, wrote: Mapping[str, list[tuple[float, str]]]) -> Sequence[tuple[str, str]]:
-    """Who could not go on: with two pods, those whose match the pod that was hit had written last."""
+    """Who could not go on: with two pods, those whose match the pod that was hit had written last, or had in hand."""
     everyone = struck.players
     if struck.pods == 1 or struck.fault.kind in {"gateway", "both"} or struck.fault.point is Point.LOCKED:
         return everyone
-    return [seated for seated in everyone if _writer(wrote[seated[1]], struck.at) in struck.victims]
+    return [seated for seated in everyone if _holder(wrote[seated[1]], struck.at) in struck.victims]
 
 
-def _writer(writes: Sequence[tuple[float, str]], before: float) -> str:
-    place = bisect_right(writes, (before, ""))
+def _holder(writes: Sequence[tuple[float, str]], at: float) -> str:
+    place = bisect_right(writes, at, key=lambda write: write[0])
     return writes[place - 1][1] if place else ""
 
 
-def _writers(orders: Path, database: Path) -> Mapping[str, list[tuple[float, str]]]:
-    """Per match, when which process wrote to it, in order."""
+def _holders(orders: Path, database: Path) -> Mapping[str, list[tuple[float, str]]]:
+    """Per match, when which process wrote to it, or was hit with an entry of it in hand; in order."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         matches = dict(connection.execute("SELECT id, match_id FROM matches"))
     found: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for line in read_notes(orders, "wrote"):
-        found[matches[line["row"]]].append((line["at"], line["name"]))
+    for line in [*read_notes(orders, "wrote"), *read_notes(orders, "deed")]:
+        if "row" in line:
+            found[matches[line["row"]]].append((line["at"], line["name"]))
+    for times in found.values():
+        times.sort()
     return found
 
 

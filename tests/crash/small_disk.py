@@ -20,10 +20,12 @@ class SmallDisk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.was_filled = False
         self._filler = folder / "filler"
 
     def fill(self) -> None:
         """Leave no room, and prove it: a plain write of one byte fails."""
+        self.was_filled = True
         with self._filler.open("ab", buffering=0) as file:
             for piece in (bytes(_PIECE), b"x"):
                 _write_until_full(file, piece)

@@ -9,6 +9,7 @@ from typing import Any
 import grpc
 import pytest
 
+from services.kit import pod_link
 from services.kit.tokens import Keyring
 from tests.gateway.harness import refusal_of
 from tests.links.peer import LinkPeer, ServedPod
@@ -218,15 +219,28 @@ async def test_drain_says_so_and_ends_the_link(world: World, served: ServedPod) 
     gate.open()
     await closing
     served.servicer.drain()
-    start, messages = len(link.received), []
-    while (message := await link.next()) is not None:
-        messages.append(message)
-        if message.draining:
-            break  # the last that a pod says; what this side still writes may break the call instead of ending it
+    start = len(link.received)
+    await link.until(lambda message: message.draining)
+    assert served.servicer._links  # it waits for the gateway to hang up
+    await link.close()
     answered = [read for message in link.received[start:] for _, _, answer, read in link.deliveries(message) if answer]
     assert [read.applied.action_id for read in answered] == ["a"]
-    assert messages[-1].draining
     another = await served.link()
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await another.call.read()
     assert refusal_of(refused.value).reason == "DRAINING"
+
+
+async def test_drained_link_ends_although_nobody_hangs_up(
+    world: World, served: ServedPod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gateway that does not listen keeps no pod alive."""
+    monkeypatch.setattr(pod_link, "HANG_UP_SECONDS", 0.05)
+    link = await served.link()
+    await link.send(ping=1)
+    await link.next()
+    served.servicer.drain()
+    async with asyncio.timeout(5):
+        while served.servicer._links:
+            await asyncio.sleep(0.005)
+    await link.close()

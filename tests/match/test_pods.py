@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from services.kit import host as hosts
 from services.kit.match import MAX_TRIES
 from services.kit.step import RUNNING
 from tests.match.stones import Move
@@ -173,6 +176,35 @@ async def test_idle_pod_adopts_what_another_left(world: World) -> None:
     await watcher.in_state(RUNNING)
     assert [entry.text for entry in await world.log(one, match_id)][-1] == "@begin"
     one.store.away = False
+
+
+async def test_listeners_are_told_what_other_pods_write(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though nobody acts on their pod: it asks the store for the heads of what is listened to."""
+    monkeypatch.setattr(hosts, "FOLLOW_SECONDS", 0.01)
+    _, other, here, there = await _two_pods(world)
+    away = other.store.hold("heads")
+    await away.reached.wait()
+    other.store.away = True
+    away.open()
+    await here[0].act(_take(), decision=1)
+    other.store.away = False
+    await there[1].update(here[0].seq)
+    assert there[1].decision == 1
+
+
+async def test_pod_that_slept_reads_before_it_answers(world: World) -> None:
+    """After its loop stood still it doubts what it knows: a request is judged on the log as it is now."""
+    _, other, here, there = await _two_pods(world)
+    await here[0].act(_take(), decision=1)
+    asleep = [4.0]
+    other.host._still_seconds = lambda: asleep.pop() if asleep else 0.0
+    gate = other.store.hold("entries")
+    there[1].send(_take(2), decision=1)
+    await gate.reached.wait()
+    assert not any(message.answer for message in there[1].messages)
+    gate.open()
+    assert (await there[1].answer()).response.HasField("applied")
+    assert there[1].seq == here[0].seq + 1
 
 
 async def test_overtaken_and_cut_off_pod_refuses_and_goes_on(world: World) -> None:

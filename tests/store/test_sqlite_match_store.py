@@ -148,6 +148,37 @@ async def test_writer_survives_what_a_driver_may_raise(tmp_path: Path) -> None:
     await store.close()
 
 
+class _KeepsItsTransaction(sqlite3.Connection):
+    """A connection that cannot be rolled back."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        if sql == "ROLLBACK":
+            raise sqlite3.OperationalError("the disk is gone")
+        return super().execute(sql, parameters)
+
+
+async def test_file_that_goes_away_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it can be neither rolled back nor opened every write is refused; once it can, all is well."""
+    with monkeypatch.context() as broken:
+        broken.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=_KeepsItsTransaction))
+        store = SqliteMatchStore(tmp_path / "matches.db")
+    stored, log = await make(store)
+
+    def gone(path: Path, lock_wait: float) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("the disk is gone")
+
+    with monkeypatch.context() as away:
+        away.setattr(schema, "connect", gone)
+        with pytest.raises(OutcomeUnknown):
+            await store.append(log.entry(wake_at=1 << 80))
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable):
+                await store.append(log.entry())
+    await store.append(log.entry())
+    assert len(await store.entries(stored.row)) == 1
+    await store.close()
+
+
 async def test_broken_creation_leaves_the_outcome_open(tmp_path: Path) -> None:
     """The same for a match that cannot be stored."""
     store = SqliteMatchStore(tmp_path / "matches.db")

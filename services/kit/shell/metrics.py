@@ -28,6 +28,13 @@ _REHOMED = Counter(
     ("cause",),
 )
 
+_RESUME_SECONDS = Histogram(
+    "tortuga_resume_seconds",
+    "Seconds from the loss of an attachment to the first answer of the one that took its place, by cause.",
+    ("cause",),
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 20, 60),
+)
+
 MATCHES_LIVE = Gauge("tortuga_matches_live", "Matches loaded in this process that have not ended.")
 """Matches loaded in this process that have not ended."""
 
@@ -112,6 +119,12 @@ class Rpc(NamedTuple):
 def action_seconds(game: str, outcome: str) -> Histogram:
     """Seconds of actions of *game* that ended in *outcome* (`applied`, or a refusal's kind: few values)."""
     return _ACTION_SECONDS.labels(game, outcome)
+
+
+@cache
+def resume_seconds(cause: str) -> Histogram:
+    """Seconds for which attachments were lost because of *cause* (as of `attachments_rehomed`)."""
+    return _RESUME_SECONDS.labels(cause)
 
 
 @cache

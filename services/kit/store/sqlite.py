@@ -208,8 +208,7 @@ class SqliteMatchStore:
         while open_ or waiting:
             open_ = self._take(waiting) and open_
             if connection.in_transaction:  # it could not be rolled back: the file is asked afresh
-                connection.close()
-                connection = schema.connect(self._path, self._lock_wait)
+                connection = self._reopen(connection)
             batch = _next_batch(waiting)
             if isinstance(batch, _Job):
                 self._run_job(connection, batch)
@@ -218,6 +217,16 @@ class SqliteMatchStore:
                 _write_batch(connection, batch)
                 self._tell(_resolve_batch, batch, time.perf_counter() - started, self._observe)
         connection.close()
+
+    def _reopen(self, broken: sqlite3.Connection) -> sqlite3.Connection:
+        """A new connection; while there can be none, one in whose open transaction every other is refused."""
+        broken.close()
+        try:
+            return schema.connect(self._path, self._lock_wait)
+        except sqlite3.Error:
+            refusing = sqlite3.connect(":memory:", isolation_level=None)
+            refusing.execute("BEGIN")
+            return refusing
 
     def _take(self, waiting: deque[_Pending | _Job]) -> bool:
         """Move what is queued to *waiting*; sleep only if there is nothing at all. False once closed."""
