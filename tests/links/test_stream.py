@@ -10,8 +10,19 @@ import pytest
 from services.kit import stream as streams
 from services.kit.errors import DomainError
 from services.kit.stream import IN_FLIGHT, MOST_ATTACHMENTS, REHOME
-from tests.links.scripted import MATCH, Call, Fronted, ScriptedSession, action, attach, renew
-from tortuga.play.v1 import play_pb2
+from tests.links.scripted import (
+    MATCH,
+    Call,
+    Fronted,
+    ScriptedSession,
+    action,
+    attach,
+    attached,
+    header,
+    renew,
+    status,
+)
+from tortuga.play.v1 import match_pb2, play_pb2
 
 
 async def _attached(fronted: Fronted, *requests: bytes) -> tuple[Call, asyncio.Task[Any], ScriptedSession]:
@@ -217,6 +228,16 @@ async def test_watch_ends_with_the_match() -> None:
     session.over(1, 3)
     await asyncio.wait_for(task, 10)
     assert call.seqs == [1, 2, 3]
+
+
+async def test_watch_of_what_is_over_ends_at_once() -> None:
+    """Also for who holds every update already: the answer to the attach says that the match is over."""
+    call = Call()
+    task, session = await Fronted().watch(attach(after=3), call)
+    await session.opened(1)
+    session._say(1, 0, header() + status(match_pb2.MATCH_STATE_ENDED) + attached(3))
+    await asyncio.wait_for(task, 10)
+    assert (call.seqs, len(call.written)) == ([], 1)
 
 
 async def test_act_answers_and_refuses() -> None:
