@@ -184,7 +184,7 @@ class TicketStore(Protocol):
         ...
 
     async def ticket(self, ticket_id: str) -> Ticket | None:
-        """The ticket, or None."""
+        """The ticket, or None. Who made its last change with this store is answered before whoever reads it."""
         ...
 
     async def ticket_of_request(self, player_id: str, request_id: str) -> tuple[Ticket, bytes] | None:

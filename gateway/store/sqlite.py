@@ -58,11 +58,12 @@ class SqliteGatewayStore:
 
     async def ticket(self, ticket_id: str) -> Ticket | None:
         """The ticket, or None."""
-        return await self._file.read(partial(jobs.ticket_by_id, ticket_id=ticket_id))
+        # By the writer: a reader may see a commit before the writer has told of it, and a match before its order.
+        return await self._file.run(partial(jobs.ticket_by_id, ticket_id=ticket_id))
 
     async def ticket_of_request(self, player_id: str, request_id: str) -> tuple[Ticket, bytes] | None:
         """The ticket that the request made, with its digest; or None."""
-        return await self._file.read(partial(jobs.ticket_of_request, player_id=player_id, request_id=request_id))
+        return await self._file.run(partial(jobs.ticket_of_request, player_id=player_id, request_id=request_id))
 
     async def cancel_ticket(self, ticket_id: str, player_id: str, now_ms: int) -> Ticket | None:
         """Take the player's ticket out of its queue."""

@@ -24,6 +24,9 @@ from tortuga.play.v1.match_pb2 import Outcome
 _NAMES = ("Anne", "Mary", "Edward", "Grace", "Henry", "Jeanne", "Bart", "Sayyida", "Ching", "Olivier")
 
 
+_CANCEL_AGAIN_SECONDS = 3.0
+
+
 @runtime_checkable
 class Fills(Protocol):
     """Rules that can fill in their templates from what a seat sees."""
@@ -102,10 +105,17 @@ async def play_all(
     try:
         await asyncio.wait(tasks, timeout=seconds)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _end(tasks)
     return _by_match(players)
+
+
+async def _end(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel until all have ended: a call that breaks at the very moment of a cancellation can swallow it."""
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=_CANCEL_AGAIN_SECONDS)
 
 
 class _Player:

@@ -116,9 +116,9 @@ class Member:
     async def stop(self) -> None:
         """End the process: SIGTERM, and SIGKILL if it still runs after the drain time. It is not started again."""
         if self._keeper is not None:
-            self._keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._keeper
+            while not self._keeper.done():  # a cancellation can be lost where the process ends at the same moment
+                self._keeper.cancel()
+                await asyncio.wait((self._keeper,), timeout=1.0)
         if self._process is not None:
             self.kill(signal.SIGTERM)
             try:

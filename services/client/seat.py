@@ -120,9 +120,9 @@ class Seat:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.wait((self._reading,))
+        while self._reading is not None and not self._reading.done():
+            self._reading.cancel()  # again, should a call that breaks at the same moment have swallowed it
+            await asyncio.wait((self._reading,), timeout=1.0)
 
     def __aiter__(self) -> Self:
         return self

@@ -31,7 +31,7 @@ class Fault(Enum):
     """It is refused at once: StoreUnavailable."""
 
 
-POINTS = ("create", "load", "entries", "append", "appended", "due", "heads")
+POINTS = ("create", "load", "entries", "append", "appended", "due", "heads", "results", "acknowledge")
 """Where a call can be held: before the store is asked, and at `appended` after it answered but before that is told."""
 
 
