@@ -60,6 +60,18 @@ def kind_of(struck: Struck) -> str:
     return fault.kind if struck.pods == 1 or fault.kind == "gateway" else f"{fault.kind}, a second pod stands"
 
 
+def answered_before(folder: Path) -> dict[str, list[bool]]:
+    """For each point, whether the action in hand had been answered when the process was hit there, as clients know."""
+    answers = {}
+    for lines in _journals(folder / "journals").values():
+        answers.update({line["action_id"]: line["at"] for line in lines if line["kind"] == "answered"})
+    found: dict[str, list[bool]] = defaultdict(list)
+    for deed in read_notes(folder / "orders", "deed"):
+        if "action_id" in deed:
+            found[deed["point"]].append(answers.get(deed["action_id"], math.inf) < deed["at"])
+    return dict(found)
+
+
 def lock_waits(folder: Path) -> list[float]:
     """Seconds of commits that waited for long, worst last."""
     return sorted(float(line["seconds"]) for line in read_notes(folder / "orders", "slow_commit"))
@@ -129,9 +141,15 @@ def _holders(orders: Path, database: Path) -> Mapping[str, list[tuple[float, str
 
 def _received(journals: Path) -> dict[str, list[float]]:
     """Per client, when it received updates."""
-    found: dict[str, list[float]] = {}
+    return {
+        client: [line["at"] for line in lines if line["kind"] == "received"]
+        for client, lines in _journals(journals).items()
+    }
+
+
+def _journals(journals: Path) -> dict[str, list[dict[str, Any]]]:
+    found = {}
     for path in journals.glob("*.jsonl"):
         with path.open(encoding="utf-8") as file:
-            lines: list[dict[str, Any]] = [json.loads(line) for line in file]
-        found[path.stem] = [line["at"] for line in lines if line["kind"] == "received"]
+            found[path.stem] = [json.loads(line) for line in file]
     return found
