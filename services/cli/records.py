@@ -12,6 +12,7 @@ import grpc
 import typer
 
 from services.cli.output import fail
+from services.cli.replaying import replay
 from services.client import Client, ClientError, Refused
 from services.kit.export import MOST_BYTES, Collector, Export, read
 from services.kit.game import AnyGame, UnknownGame, installed_games, load_game
@@ -109,7 +110,7 @@ async def find_game(client: Client, match_id: str, game: str) -> AnyGame:
         return games[0]
     for candidate in games:
         try:
-            async with aclosing(client.replay(match_id, candidate.id)) as messages:
+            async with aclosing(replay(client, match_id, candidate.id)) as messages:
                 await anext(messages)
         except Refused as refused:
             if _is_elsewhere(refused):
@@ -140,7 +141,7 @@ async def _fetch(match_id: str, wanted: str, target: str, token: str) -> Export:
         for game in await _asked(client, wanted):
             collector = Collector()
             try:
-                async for message in client.replay(match_id, game.id):
+                async for message in replay(client, match_id, game.id):
                     collector.take(message)
             except Refused as refused:
                 if _is_elsewhere(refused):

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import uuid
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import grpc
@@ -14,7 +14,6 @@ from google.protobuf.message import Message
 
 from services.client.connection import Connection, Patience
 from services.client.errors import Refused, TicketEnded
-from services.client.replay import Replayed, replay
 from services.client.seat import Journal, Seat
 from services.kit.game import load_game
 from tortuga.gateway.v1 import catalog_service_pb2, identity_service_pb2
@@ -121,11 +120,3 @@ class Client(Connection):
     def watch(self, match_id: str, game: str) -> Seat:
         """A match as a spectator sees it, to be used in `async with`. Raises UnknownGame."""
         return Seat(self, load_game(game), match_id, self._journal, spectate=True)
-
-    def replay(self, match_id: str, game: str) -> AsyncGenerator[Replayed, None]:
-        """A finished match from its beginning: the match, then an update an entry, with its record.
-
-        What the player may not see is sealed. The iterator raises Refused: MATCH_RUNNING, MATCH_UNKNOWN,
-        SPECTATORS_REFUSED; and Unreachable. Raises UnknownGame.
-        """
-        return replay(self, load_game(game), match_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from google.protobuf.message import DecodeError
 
@@ -80,12 +80,14 @@ class Export(NamedTuple):
 
 
 class Replayed(Protocol):
-    """Any game's ReplayResponse, as far as an export needs it."""
+    """Any game's ReplayResponse; tortuga/play/v1/play.proto says what its fields mean. `update` is the game's own."""
 
     header: play_pb2.UpdateHeader
     status: match_pb2.Status
     attached: play_pb2.Attached
+    kit: play_pb2.KitEvent
     record: play_pb2.Record
+    update: Any
 
     def HasField(self, field_name: str, /) -> bool:  # noqa: N802 - protobuf's own name
         """Whether the field is there."""

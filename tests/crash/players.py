@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
+from services.cli.replaying import replay
 from services.client import Client, Seat
 from services.kit import export
 from tests.crash.journal import Journal
@@ -72,7 +73,7 @@ class Player:
 
     async def _export(self, client: Client, match_id: str) -> None:
         collector = export.Collector()
-        async for message in client.replay(match_id, GAME):
+        async for message in replay(client, match_id, GAME):
             collector.take(message)
         text = export.write(collector.export())
         (self._room.exports / f"{match_id}.json").write_text(text, encoding="utf-8")

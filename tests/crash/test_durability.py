@@ -77,6 +77,7 @@ async def _strace(pid: int, trace: Path) -> AsyncIterator[None]:
 
 
 def _cannot(why: str) -> None:
+    """In CI what cannot be shown has failed; on somebody's machine without the right to trace it is skipped."""
     if os.environ.get("CI"):
         pytest.fail(why)
     pytest.skip(why)

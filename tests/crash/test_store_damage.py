@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from services.cli.fleet import Fleet
+from services.cli.replaying import replay
 from services.client import Client
 from services.kit import export
 from services.kit.game import load_game
@@ -216,7 +217,7 @@ async def test_players_bear_a_full_disk(tmp_path: Path) -> None:
                 await _free_when_refused(watched, disk, database)
                 await playing
             collector = export.Collector()
-            async for message in one.replay(made[0], GAME):
+            async for message in replay(one, made[0], GAME):
                 collector.take(message)
         assert verify(collector.export(), load_game(GAME)).full
         assert set(watched.refused) == {"STORE_UNAVAILABLE"}

@@ -20,6 +20,7 @@ from google.protobuf.message import Message
 
 import gateway
 import services
+from services.cli.replaying import replay
 from services.client import Client, Refused, Seat
 from services.kit.game import installed_games, load_game
 from tortuga.play.v1 import play_pb2
@@ -169,7 +170,7 @@ async def refusal_of(nim: Any, contract: Any, header: Any, action: Any, client: 
 
 async def replayed(client: Client, match_id: str) -> list[Any]:
     """A finished match from its beginning: each message as JSON."""
-    return [as_json(message) async for message in client.replay(match_id, "nim")]
+    return [as_json(message) async for message in replay(client, match_id, "nim")]
 
 
 def at_random(seat: Seat, luck: Random) -> Message:

@@ -8,6 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
+from services.cli.replaying import replay
 from services.client import Client, Refused, Unreachable
 from services.kit.game import load_game
 
@@ -47,7 +48,7 @@ async def replayed(breaks: list[tuple[int, grpc.StatusCode]], patience: float = 
     await server.start()
     try:
         async with Client(f"127.0.0.1:{port}", patience=patience) as client:
-            seqs = [message.header.seq async for message in client.replay("m", GAME.id)]
+            seqs = [message.header.seq async for message in replay(client, "m", GAME.id)]
     finally:
         await server.stop(0)
     assert set(handler.asked) == {"m"}

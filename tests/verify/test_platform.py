@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from services.cli.main import app
+from services.cli.replaying import replay
 from services.client import Client, Refused, Seat
 from services.kit.export import read
 from services.kit.game import load_game
@@ -39,7 +40,7 @@ class Evening:
 async def _reason(client: Client, match_id: str) -> str:
     """Why `Replay` is refused."""
     with pytest.raises(Refused) as raised:
-        async for _ in client.replay(match_id, GAME):
+        async for _ in replay(client, match_id, GAME):
             pass
     return raised.value.reason
 

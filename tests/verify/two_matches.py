@@ -16,6 +16,7 @@ import httpx
 import pytest
 from google.protobuf.message import Message
 
+from services.cli.replaying import replay
 from services.client import Client, Refused, Seat
 from services.kit import chain
 from services.kit.entry import Entry
@@ -108,7 +109,7 @@ async def play_both(platform: Platform, seed: int) -> Given:
         seats = await asyncio.wait_for(play(players, match_id, Random(seed), turn), 60)
         await asyncio.wait_for(spectators[0], 30)
         collector = Collector()
-        async for message in (await guest(reading)).replay(match_id, GAME_ID):
+        async for message in replay(await guest(reading), match_id, GAME_ID):
             collector.take(message)
         export = collector.export()
         record = ("record", write(export).encode())

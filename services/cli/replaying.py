@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Any, Protocol
+from typing import Any
 
 import grpc
 
-from services.client.connection import Connection, Patience
-from services.client.errors import Refused
-from services.kit.game import AnyGame
-from tortuga.play.v1 import match_pb2, play_pb2
+from services.client import Client, Refused
+from services.client.connection import Patience
+from services.kit.export import Replayed
+from services.kit.game import load_game
 
 
-class Replayed(Protocol):
-    """Any game's ReplayResponse; tortuga/play/v1/play.proto says what its fields mean. `update` is the game's own."""
-
-    header: play_pb2.UpdateHeader
-    status: match_pb2.Status
-    attached: play_pb2.Attached
-    kit: play_pb2.KitEvent
-    record: play_pb2.Record
-    update: Any
-
-    def HasField(self, field_name: str, /) -> bool:  # noqa: N802 - protobuf's own name
-        """Whether the field is there."""
-
-
-async def replay(link: Connection, game: AnyGame, match_id: str) -> AsyncGenerator[Replayed, None]:
+async def replay(client: Client, match_id: str, game_id: str) -> AsyncGenerator[Replayed, None]:
     """First the match before its first entry, then one message an entry, each with its record.
 
     A log that is over does not change: after a break the call is made again, and what was brought is left out.
@@ -36,17 +22,18 @@ async def replay(link: Connection, game: AnyGame, match_id: str) -> AsyncGenerat
         Refused: MATCH_RUNNING, MATCH_UNKNOWN, SPECTATORS_REFUSED …
         Unreachable: the platform was away for as long as patience lasts.
     """
-    method: Any = link.streams.unary_stream(
+    game = load_game(game_id)
+    method: Any = client.streams.unary_stream(
         f"/{game.service.full_name}/Replay",
         game.message("ReplayRequest").SerializeToString,
         game.message("ReplayResponse").FromString,
     )
     request: Any = game.message("ReplayRequest")
-    patience, brought = Patience(link.patience), 0
+    patience, brought = Patience(client.patience), 0
     while True:
         place = 0
         try:
-            async for message in method(request(header={"match_id": match_id}), metadata=link.metadata):
+            async for message in method(request(header={"match_id": match_id}), metadata=client.metadata):
                 place += 1
                 if place > brought:
                     brought = place
