@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -12,6 +12,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
+from services.kit.bot import AnyBot, no_bots
 from services.kit.rules import A, E, Legal, O, Rules, S, Seat, State, V, Viewer
 from tortuga.play.v1.game_pb2 import Game as GameDescription
 
@@ -96,6 +97,8 @@ class Game(Generic[S, A, E, V, O]):
     texts: Path
     opens_after: Callable[[str, Seat | None, Viewer], bool] = opens_everything
     """Whether an entry (its text, its actor) opens to a viewer once the match is over; docs/fairness.md."""
+    bots: Callable[[], Mapping[str, AnyBot]] = no_bots
+    """Loads the bots by level, the weakest first: the levels of `description.bots`. Called by the bots' workers."""
 
     @property
     def id(self) -> str:

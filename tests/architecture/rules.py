@@ -20,7 +20,7 @@ FORBIDDEN_IN_RULES = frozenset(
 """
 
 KIT_FOR_RULES = ("services.kit.rules", "services.kit.chance")
-KIT_FOR_EDGE = (*KIT_FOR_RULES, "services.kit.game", "services.kit.encoding", "services.kit.errors")
+KIT_FOR_EDGE = (*KIT_FOR_RULES, "services.kit.bot", "services.kit.game", "services.kit.encoding", "services.kit.errors")
 KIT_FOR_GATEWAY = (
     "services.kit.shell",
     "services.kit.link",
