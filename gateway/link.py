@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from gateway.discovery.port import Pod
 from gateway.games import BrokenDescription, ServedGame
 from services.kit.attachment import Delivery, Outlet
-from services.kit.link import LinkSender
+from services.kit.link import MOST_WAITING_BYTES, LinkSender
 from services.kit.shell import logs, metrics
 from services.kit.shell.server import channel_options
 from services.kit.stream import REHOME
@@ -184,6 +184,7 @@ class Link:
             asyncio.create_task(self._sender.run(call.write)),
             asyncio.create_task(self._read(call)),
             asyncio.create_task(self._ping()),
+            asyncio.create_task(self._overfull(self._sender)),
         ]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -201,6 +202,11 @@ class Link:
             await asyncio.sleep(PING_SECONDS)
             if time.monotonic() - self._ponged > PONG_SECONDS:
                 return "stalled"
+
+    async def _overfull(self, sender: LinkSender[link_pb2.LinkRequest]) -> str:
+        await sender.overfull.wait()
+        logs.logger().error("link_overfull", pod=self.pod.address, game=self.pod.game, limit=MOST_WAITING_BYTES)
+        return "stalled"
 
     async def _read(self, call: grpc.aio.StreamStreamCall[link_pb2.LinkRequest, link_pb2.LinkResponse]) -> str:
         while True:

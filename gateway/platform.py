@@ -1,4 +1,4 @@
-"""The platform's services put together: identity, catalogue, matchmaking, history, and those not served yet."""
+"""The platform's services put together: identity, catalogue, matchmaking, history, advice, and those not served yet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from gateway.catalog import Catalog
 from gateway.games import Games
 from gateway.history.results import Results
 from gateway.history.service import History
-from gateway.identity import Identity
+from gateway.identity.refresh import RefreshTokens
+from gateway.identity.service import Identity
+from gateway.identity.upkeep import IdentityUpkeep
 from gateway.matchmaking.board import Board
 from gateway.matchmaking.checks import WishChecks
 from gateway.matchmaking.lifetimes import Lifetimes
@@ -24,9 +26,12 @@ from gateway.matchmaking.upkeep import Upkeep
 from gateway.matchmaking.watches import Watches
 from gateway.settings import GatewaySettings
 from gateway.store.port import GatewayStore
+from gateway.suggestions import Suggestions
 from gateway.unserved import Unserved
 from services.kit.clock import StoreClock
 from services.kit.tokens import Keyring, Verifier
+from tortuga.bots.v1 import bot_service_pb2
+from tortuga.bots.v1.bot_service_pb2_grpc import add_BotServiceServicer_to_server
 from tortuga.gateway.v1 import (
     catalog_service_pb2,
     history_service_pb2,
@@ -48,6 +53,7 @@ SERVICES: tuple[str, ...] = tuple(
         catalog_service_pb2.DESCRIPTOR,
         matchmaking_service_pb2.DESCRIPTOR,
         history_service_pb2.DESCRIPTOR,
+        bot_service_pb2.DESCRIPTOR,
         *_UNSERVED,
     )
     for service in file.services_by_name.values()
@@ -72,12 +78,17 @@ class Platform(NamedTuple):
     """Questions to games about wishes."""
     results: Results
     """Brings how matches ended."""
+    suggestions: Suggestions
+    """Asks the bots on players' behalf."""
+    identity: IdentityUpkeep
+    """Rotates the keys, forgets expired sign-ins."""
 
     async def start(self) -> None:
         """Take up what the store holds: open orders, waiting tickets. Before the server starts."""
         await self.orders.start()
         await self.upkeep.start()
         await self.results.start()
+        self.identity.start()
 
     async def close(self) -> None:
         """End the watching streams (DRAINING), let what is being filed finish, stop the rest."""
@@ -87,6 +98,8 @@ class Platform(NamedTuple):
         await self.orders.close()
         await self.checking.close()
         await self.results.close()
+        await self.suggestions.close()
+        await self.identity.close()
 
 
 def register(
@@ -128,19 +141,26 @@ def register(
         clock=clock,
         settings=settings,
     )
+    refresh_tokens = RefreshTokens(store, clock, settings.refresh_days)
     identity = Identity(
         store=store,
         callers=callers,
         keyring=keyring,
         verifier=verifier,
         clock=clock,
+        refresh_tokens=refresh_tokens,
+        tickets=tickets,
         seconds=settings.token_seconds,
     )
     add_IdentityServiceServicer_to_server(identity, server)
     add_CatalogServiceServicer_to_server(Catalog(games), server)
     add_MatchmakingServiceServicer_to_server(Matchmaking(tickets, callers), server)
     add_HistoryServiceServicer_to_server(History(store, callers), server)
+    suggestions = Suggestions(callers, settings.bots)
+    add_BotServiceServicer_to_server(suggestions, server)
     for file in _UNSERVED:
         for service in file.services_by_name.values():
             Unserved(service).register(server)
-    return Platform(callers, orders, tickets, watches, upkeep, checking, Results(store, games))
+    tending = IdentityUpkeep(keyring, refresh_tokens, token_seconds=settings.token_seconds, key_days=settings.key_days)
+    results = Results(store, games)
+    return Platform(callers, orders, tickets, watches, upkeep, checking, results, suggestions, tending)

@@ -18,11 +18,28 @@ class GatewaySettings(ProcessSettings):
         default="",
         description="Static discovery: which pods there are, `game=host:port,host:port;other=host:port`.",
     )
+    bots: str = Field(
+        default="",
+        pattern=r"^(\S+:\d{1,5})?$",
+        description="Where the bots' gRPC server is, `host:port`. Empty: there are no bots.",
+    )
     token_seconds: int = Field(
-        default=12 * 3600,
+        default=15 * 60,
         ge=60,
         le=7 * 24 * 3600,
         description="Seconds that an access token is good for.",
+    )
+    refresh_days: int = Field(
+        default=30,
+        ge=1,
+        le=366,
+        description="Days that a refresh token is good for; each use begins them anew.",
+    )
+    key_days: int = Field(
+        default=30,
+        ge=0,
+        le=3660,
+        description="Days after which a new signing key is made; 0 for never, then `tortuga keys rotate` does.",
     )
     start_seconds: int = Field(
         default=20,

@@ -11,7 +11,7 @@ from typing import Any
 
 from gateway.ids import new_match_id
 from gateway.matchmaking.pairing import Waiting, first_match, match_of, players_missing
-from gateway.store import tables
+from gateway.store import sign_in_jobs, tables
 from gateway.store.port import (
     MOST_MATCHES_AT_ONCE,
     Filed,
@@ -38,7 +38,7 @@ def prepare(connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > tables.VERSION:
         raise RuntimeError(f"the store's tables are of version {version}; this release knows up to {tables.VERSION}")
-    for statement in tables.TABLES:
+    for statement in (*tables.TABLES, *sign_in_jobs.TABLES):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {tables.VERSION}")
 

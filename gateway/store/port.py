@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from gateway.matchmaking.pairing import Waiting
+from gateway.store.sign_ins import SignInStore
 from tortuga.gateway.v1.matchmaking_service_pb2 import TicketState
 from tortuga.play.v1.match_pb2 import MatchState
 
@@ -272,7 +273,7 @@ class HistoryStore(Protocol):
         ...
 
 
-class GatewayStore(PlayerStore, TicketStore, OrderStore, HistoryStore, Protocol):
+class GatewayStore(PlayerStore, SignInStore, TicketStore, OrderStore, HistoryStore, Protocol):
     """The whole store."""
 
     async def close(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from gateway.store import history, jobs
+from gateway.store import history, jobs, sign_in_jobs
 from gateway.store.port import (
     EndedMatch,
     Filed,
@@ -20,6 +20,7 @@ from gateway.store.port import (
     Ticket,
     WaitingWish,
 )
+from gateway.store.sign_ins import Exchange, Exchanged
 from services.kit.shell.sqlite import SqliteFile
 
 
@@ -120,6 +121,34 @@ class SqliteGatewayStore:
         """A page of the player's matches."""
         job = partial(history.matches_of, player_id=player_id, game=game, live=live, after=after, limit=limit)
         return await self._file.read(job)
+
+    async def begin_sign_in(self, player_id: str, digest: bytes, now_ms: int, expires_ms: int, most: int) -> None:
+        """Begin a sign-in of the player."""
+        await self._file.run(
+            partial(
+                sign_in_jobs.begin, player_id=player_id, digest=digest, now_ms=now_ms, expires_ms=expires_ms, most=most
+            )
+        )
+
+    async def exchange_token(self, exchange: Exchange) -> Exchanged:
+        """Exchange a refresh token."""
+        return await self._file.run(partial(sign_in_jobs.exchange, exchange=exchange))
+
+    async def forget_sign_ins(self, now_ms: int) -> int:
+        """Forget expired tokens."""
+        return await self._file.run(partial(sign_in_jobs.forget, now_ms=now_ms))
+
+    async def rename_player(self, player_id: str, display_name: str) -> bool:
+        """Change a name."""
+        return await self._file.run(partial(sign_in_jobs.rename, player_id=player_id, display_name=display_name))
+
+    async def erase_player(self, player_id: str) -> None:
+        """Forget a player."""
+        await self._file.run(partial(sign_in_jobs.erase, player_id=player_id))
+
+    async def waiting_tickets_of(self, player_id: str) -> list[str]:
+        """What the player waits for."""
+        return await self._file.run(partial(sign_in_jobs.waiting_tickets, player_id=player_id))
 
     async def close(self) -> None:
         """Finish what is queued and close the file."""

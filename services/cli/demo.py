@@ -56,7 +56,7 @@ def demo(
 
 async def _run(plan: Plan, games: Sequence[AnyGame], data: Path) -> tuple[list[Played], dict[str, object]]:
     """Start everything, play, stop everything."""
-    async with Fleet(data, [game.id for game in games], note=output.note) as fleet:
+    async with Fleet(data, [game.id for game in games], bots=True, note=output.note) as fleet:
         for member in fleet.members.values():
             output.note(f"{member.name}: process {member.pid}, gRPC {member.address}")
         with progress("matches", plan.matches) as bar:

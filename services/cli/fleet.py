@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 GATEWAY = "gateway"
 """The gateway's name; a game's first process has the game's id, further ones `-2`, `-3` … behind it."""
 
+BOTS = "bots"
+"""The bots' name."""
+
 _LOOK_SECONDS = 0.1
 
 
@@ -38,7 +41,7 @@ class PortsTaken(RuntimeError):
 
 
 class Fleet:
-    """A gateway and game services, each a process of its own, kept up until `stop`."""
+    """A gateway, game services and, if wanted, bots, each a process of its own, kept up until `stop`."""
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class Fleet:
         http_port: int = 0,
         service_port: int = 0,
         gateways: int = 1,
+        bots: bool = False,
         environment: Mapping[str, str] | None = None,
         environments: Mapping[str, Mapping[str, str]] | None = None,
         note: Callable[[str], None] = lambda _: None,
@@ -59,7 +63,8 @@ class Fleet:
         """Plan the processes; nothing is started yet.
 
         *data*: folder of stores, keys and logs (`logs/<name>.log`). *games*: one process each, or how many. Ports: 0
-        takes free ones; *service_port* is the first of two a game process. *environment* goes to every process,
+        takes free ones; *service_port* is the first of two a game process. *bots*: whether there is a process for them,
+        which takes free ports. *environment* goes to every process,
         *environments* to those named. *note* gets a line for people whenever something happens. *command* starts a
         process; what it serves is added.
 
@@ -71,8 +76,10 @@ class Fleet:
         pods = games if isinstance(games, Mapping) else dict.fromkeys(games, 1)
         names = dict.fromkeys(_names(GATEWAY, gateways), GATEWAY)
         names |= {name: game for game, count in pods.items() for name in _names(game, count)}
+        names |= {BOTS: BOTS} if bots else {}
         asked = [grpc_port, http_port] + [0] * (2 * gateways - 2)
         asked += [service_port and service_port + index for index in range(2 * sum(pods.values()))]
+        asked += [0, 0] if bots else []
         ports = _settle_ports(host, asked)
         grpc_ports = dict(zip(names, ports[::2], strict=True))
         http_ports = dict(zip(names, ports[1::2], strict=True))
@@ -89,6 +96,7 @@ class Fleet:
             "TORTUGA_HOST": host,
             "TORTUGA_SERVICES": ";".join(f"{game}={addresses}" for game, addresses in where.items()),
             "TORTUGA_JWKS": f"{self.gateway_url}/.well-known/jwks.json",
+            "TORTUGA_BOTS": f"{host}:{grpc_ports[BOTS]}" if bots else "",
             **(environment or {}),
         }
         self.members = {
@@ -158,7 +166,7 @@ class Fleet:
 
     async def _wait_for_catalogue(self, until: float) -> None:
         """Wait until every gateway lists every game: its links to the services stand."""
-        games = {member.serves for member in self.members.values()} - {GATEWAY}
+        games = {member.serves for member in self.members.values()} - {GATEWAY, BOTS}
         for member in self.members.values():
             if member.serves != GATEWAY:
                 continue

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from services.cli.arena import arena
 from services.cli.bench import app as bench
 from services.cli.demo import demo
 from services.cli.export import export
+from services.cli.keys import app as keys
 from services.cli.matches import matches
 from services.cli.replay import replay
 from services.cli.serve import serve
@@ -45,6 +47,7 @@ def _root(
 app.command()(serve)
 app.command()(up)
 app.command()(simulate)
+app.command()(arena)
 app.command()(demo)
 app.command()(watch)
 app.command()(replay)
@@ -52,6 +55,7 @@ app.command()(matches)
 app.command()(export)
 app.command()(verify)
 app.add_typer(bench, name="bench")
+app.add_typer(keys, name="keys")
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ def up(
     service_port: Annotated[int, typer.Option(help="Services' first port; 0 for free ones.")] = _SERVICE_PORT,
     as_json: Annotated[bool, typer.Option("--json", help="Say where everything is in one line of JSON.")] = False,
 ) -> None:
-    """Start the gateway and every installed game, restart what dies, and drain it all on Ctrl-C."""
+    """Start the gateway, the bots and every installed game, restart what dies, and drain it all on Ctrl-C."""
     try:
         fleet = Fleet(
             data,
@@ -34,6 +34,7 @@ def up(
             grpc_port=grpc_port,
             http_port=http_port,
             service_port=service_port,
+            bots=True,
             note=output.note,
         )
         asyncio.run(_keep_up(fleet, as_json))

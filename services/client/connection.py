@@ -11,7 +11,11 @@ from typing import TypeVar
 
 import grpc
 
-from services.client.errors import Refused, Unreachable
+from services.client.errors import Refused, TokenExpired, Unreachable
+from services.client.tokens import Tokens
+from tortuga.gateway.v1.identity_service_pb2 import RefreshTokensRequest
+from tortuga.gateway.v1.identity_service_pb2 import Tokens as WireTokens
+from tortuga.gateway.v1.identity_service_pb2_grpc import IdentityServiceStub
 
 Answer = TypeVar("Answer")
 
@@ -50,26 +54,65 @@ class Patience:
 
 
 class Connection:
-    """Two channels to one target, and the player's token on every call."""
+    """Two channels to one target, and the player's token, renewed in time, on every call."""
 
-    def __init__(self, target: str, credentials: grpc.ChannelCredentials | None, token: str, patience: float) -> None:
-        self.token, self.patience = token, patience
+    def __init__(
+        self,
+        target: str,
+        credentials: grpc.ChannelCredentials | None,
+        token: str,
+        patience: float,
+        *,
+        refresh_token: str = "",
+        keep: Callable[[Tokens], None] = lambda _: None,
+    ) -> None:
+        """*keep* is called with every new pair of tokens."""
+        self.patience = patience
+        self.tokens = Tokens(token, refresh_token, self._exchange, keep)
         dial = partial(grpc.aio.secure_channel, credentials=credentials) if credentials else grpc.aio.insecure_channel
         self.calls, self.streams = dial(target, options=_OPTIONS), dial(target, options=_OPTIONS)
+
+    @property
+    def token(self) -> str:
+        """The access token; empty before sign-in."""
+        return self.tokens.access
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """What names the player; empty before sign-in."""
         return (("authorization", f"Bearer {self.token}"),) if self.token else ()
 
+    async def fresh(self) -> None:
+        """Renew the access token if it is time; before a stream is opened."""
+        await self.tokens.fresh()
+
+    async def replaced(self, cause: Refused, token: str) -> bool:
+        """Whether *cause* says that *token* has expired, and there is a new one by now."""
+        return isinstance(cause, TokenExpired) and bool(self.tokens.refresh) and await self.tokens.replace(token)
+
     async def call(self, method: Callable[..., Awaitable[Answer]], request: object) -> Answer:
         """Call *method*, which may be repeated, while the platform is away. Raises Refused or Unreachable."""
+        await self.fresh()
+        return await self._call(method, request, named=True)
+
+    async def call_unnamed(self, method: Callable[..., Awaitable[Answer]], request: object) -> Answer:
+        """As `call`, for what asks for no token."""
+        return await self._call(method, request, named=False)
+
+    async def _call(self, method: Callable[..., Awaitable[Answer]], request: object, *, named: bool) -> Answer:
         patience = Patience(self.patience)
         while True:
+            token = self.token
             try:
-                return await method(request, metadata=self.metadata, timeout=_CALL_SECONDS)
+                return await method(request, metadata=self.metadata if named else (), timeout=_CALL_SECONDS)
             except grpc.aio.AioRpcError as error:
                 cause = Refused.by_status(error)
+            if named and await self.replaced(cause, token):
+                continue
             if not cause.retryable and cause.code is not grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise cause
             await patience.wait(cause)
+
+    async def _exchange(self, refresh_token: str) -> WireTokens:
+        request = RefreshTokensRequest(refresh_token=refresh_token)
+        return (await self.call_unnamed(IdentityServiceStub(self.calls).RefreshTokens, request)).tokens

@@ -14,11 +14,12 @@ from google.protobuf.message import Message
 
 from services.client.connection import Connection, Patience
 from services.client.errors import ClientError, FairnessFault, OutcomeUnknown, ProtocolFault, Refused, Unreachable
+from services.client.standing import Standing
 from services.kit.game import AnyGame
 from tortuga.play.v1 import match_pb2, play_pb2
 
 Journal = Callable[[str, Mapping[str, object]], None]
-"""Told what goes over the wire: a kind (attached, sent, answered, refused, received, skipped) and its data."""
+"""Told what goes over the wire: a kind (attached, sent, answered, refused, received, skipped, renewed) and its data."""
 
 _OVER = {match_pb2.MATCH_STATE_ENDED, match_pb2.MATCH_STATE_ABORTED}
 _ATTACH_SECONDS = 15.0
@@ -41,7 +42,7 @@ class Response(Protocol):
         """Whether the field is there."""
 
 
-class Seat:
+class Seat(Standing):
     """A match as one viewer sees it: a player, who acts as well, or a spectator.
 
     `async with` attaches and leaves; `async for` brings the updates, from how things stand to the match's end or abort.
@@ -72,6 +73,11 @@ class Seat:
         self._unanswered: dict[str, tuple[bytes, asyncio.Future[play_pb2.Applied]]] = {}
         self._reading: asyncio.Task[None] | None = None
         self._contributing: asyncio.Task[None] | None = None
+
+    @property
+    def game(self) -> AnyGame:
+        """The game, with its codecs."""
+        return self._game
 
     @property
     def outcome(self) -> match_pb2.Outcome | None:
@@ -115,6 +121,36 @@ class Seat:
         self._acted = max(self._acted, applied.seq)
         return applied
 
+    async def position(self) -> Response:
+        """How things stand for this seat now, whole: view, legal, templates. Read afresh over a stream of its own.
+
+        Raises Refused or Unreachable.
+        """
+        attach = play_pb2.Attach(spectate=self._spectate)
+        request = self._request(header={"match_id": self.match_id}, attach=attach).SerializeToString()
+        path, answer = f"/{self._game.service.full_name}/Play", self._game.message("PlayResponse")
+        play: Any = self._link.streams.stream_stream(path, None, answer.FromString)
+        patience = Patience(self._link.patience)
+        while True:
+            cause: Refused | None = None
+            outbox: asyncio.Queue[bytes | None] = asyncio.Queue()
+            outbox.put_nowait(request)
+            stream = play(_drain(outbox), metadata=self._link.metadata, timeout=_ATTACH_SECONDS)
+            try:
+                async for response in stream:
+                    if response.HasField("refused"):
+                        raise Refused.by_message(response.refused)
+                    found: Response = response
+                    return found
+            except grpc.aio.AioRpcError as error:
+                cause = Refused.by_status(error)
+            finally:
+                outbox.put_nowait(None)
+                stream.cancel()
+            if cause is not None and not cause.broken:
+                raise cause
+            await patience.wait(cause)
+
     async def __aenter__(self) -> Self:
         self._reading = asyncio.create_task(self._read())
         return self
@@ -157,7 +193,10 @@ class Seat:
         outbox.put_nowait(self._request(header={"match_id": self.match_id}, attach=attach).SerializeToString())
         path, answer = f"/{self._game.service.full_name}/Play", self._game.message("PlayResponse")
         play: Any = self._link.streams.stream_stream(path, None, answer.FromString)
+        await self._link.fresh()
+        token = self._link.token
         stream, cause = play(_drain(outbox), metadata=self._link.metadata), None
+        renewing = asyncio.create_task(self._renew(token, outbox))
         try:
             async with asyncio.timeout(_ATTACH_SECONDS) as limit:
                 async for response in stream:
@@ -177,11 +216,21 @@ class Seat:
             cause = refused
         finally:
             self._outbox = None
+            renewing.cancel()
             outbox.put_nowait(None)
             stream.cancel()
         if cause is not None and not cause.broken:
+            if await self._link.replaced(cause, token):
+                return None
             raise cause
         return cause
+
+    async def _renew(self, token: str, outbox: asyncio.Queue[bytes | None]) -> None:
+        """Keep the stream open past its token's expiry."""
+        while True:
+            token = await self._link.tokens.after(token)
+            self._journal("renewed")
+            outbox.put_nowait(self._request(renew=play_pb2.Renew(access_token=token)).SerializeToString())
 
     def _receive(self, response: Response) -> None:
         if response.HasField("attached"):

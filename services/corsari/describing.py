@@ -23,6 +23,9 @@ from tortuga.play.v1 import game_pb2 as play
 
 GAME_ID: Final = "corsari"
 
+BOT_LEVELS: Final = ("random", "prudent", "steady")
+"""Levels of the game's bots, the weakest first."""
+
 _TYPES: Final[dict[str, type[int]]] = get_type_hints(Options)
 _NUMBERS: Final = {name: field.number for name, field in pb.Options.DESCRIPTOR.fields_by_name.items()}
 
@@ -70,6 +73,7 @@ def describe() -> play.Game:
         max_seats=MAX_SEATS,
         options=[_option(name) for name in NAMES],
         variants=[play.Variant(variant="standard")],
+        bots=BOT_LEVELS,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +14,17 @@ from services.corsari.rules import RULES
 from services.corsari.state import Position
 from services.corsari.view import View
 from services.corsari.wire import WIRE
+from services.kit.bot import AnyBot
 from services.kit.game import Game
 from tortuga.corsari.v1 import corsari_service_pb2 as service
+
+
+def _bots() -> Mapping[str, AnyBot]:
+    """The bots by level, loaded only by who plays them: a game service needs none of it."""
+    from services.corsari.bot import BOTS  # noqa: PLC0415 - loaded on demand, as said
+
+    return BOTS
+
 
 GAME: Final[Game[Position, Action, Event, View, Options]] = Game(
     rules=RULES,
@@ -22,5 +32,6 @@ GAME: Final[Game[Position, Action, Event, View, Options]] = Game(
     description=describe(),
     service=service.DESCRIPTOR.services_by_name["CorsariService"],
     texts=Path(__file__).parent / "texts",
+    bots=_bots,
 )
 """The entry point `corsari` of `tortuga.games`."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 import grpc
 
+from services.kit.allowance import Allowances
 from services.kit.attachment import Outlet
 from services.kit.errors import Unavailable
 from services.kit.incoming import read_request
@@ -66,6 +67,7 @@ class Front:
         self._authenticate = authenticate
         self._verify = verify
         self._streams: set[ClientStream] = set()
+        self._allowances = Allowances()
         self._draining = False
 
     def handler(self, method: str) -> grpc.RpcMethodHandler[Any, Any] | None:
@@ -111,7 +113,8 @@ class Front:
 
     async def _stream(self, context: Context) -> ClientStream:
         player = await self._authenticate(context)
-        stream = ClientStream(self.game, player, self._backend, self._verify)
+        allowance = self._allowances.of(player.player_id)
+        stream = ClientStream(self.game, player, self._backend, self._verify, allowance)
         if self._draining:
             stream.drain()
         return stream
@@ -123,6 +126,7 @@ class Front:
         finally:
             self._streams.discard(stream)
             stream.close()
+            self._allowances.closed(stream.allowance)
 
 
 class GameCalls(grpc.GenericRpcHandler):

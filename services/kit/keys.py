@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
@@ -37,12 +38,14 @@ class SigningKey:
 
     kid: str
     private: Ed25519PrivateKey
+    made_ms: int = 0
+    """When it was made, milliseconds since 1970, by the name of its file."""
 
     @classmethod
-    def of(cls, private: Ed25519PrivateKey) -> SigningKey:
+    def of(cls, private: Ed25519PrivateKey, made_ms: int = 0) -> SigningKey:
         """Name *private*."""
         canonical = json.dumps({"crv": "Ed25519", "kty": "OKP", "x": _x(private.public_key())}, separators=(",", ":"))
-        return cls(_base64url(hashlib.sha256(canonical.encode()).digest())[:16], private)
+        return cls(_base64url(hashlib.sha256(canonical.encode()).digest())[:16], private, made_ms)
 
     def public(self) -> dict[str, str]:
         """The public half as a JWK."""
@@ -51,7 +54,7 @@ class SigningKey:
 
 
 def open_keys(folder: Path) -> list[SigningKey]:
-    """The keys in *folder*, oldest first; the last one signs.
+    """The keys in *folder*, oldest first; `services.kit.tokens.Keyring` says which one signs.
 
     Makes the folder (0700) and a first key (0600) if need be. Several processes may come at once: one makes the key and
     all read it.
@@ -65,9 +68,44 @@ def open_keys(folder: Path) -> list[SigningKey]:
         with _only_one(folder):
             keys = _read(folder)
             if not keys:
-                _write(folder, Ed25519PrivateKey.generate())
+                _write(folder, Ed25519PrivateKey.generate(), time.time_ns() // 1_000_000)
                 keys = _read(folder)
     return keys
+
+
+def add_key(folder: Path, now_ms: int, *, newest_before_ms: int | None = None) -> bool:
+    """Make a new key as of *now_ms*; with *newest_before_ms* only if none in the folder is as young as that.
+
+    So of several processes that find the keys old at the same time one makes a new one. Returns whether this one did.
+
+    Raises:
+        BadKeys: as `open_keys`.
+        OSError: the folder cannot be written.
+    """
+    open_keys(folder)
+    with _only_one(folder):
+        keys = _read(folder)
+        if newest_before_ms is not None and keys[-1].made_ms >= newest_before_ms:
+            return False
+        _write(folder, Ed25519PrivateKey.generate(), max(now_ms, keys[-1].made_ms + 1))
+    return True
+
+
+def remove_keys(folder: Path, before_ms: int) -> list[str]:
+    """Remove every key whose successor was made before *before_ms*; returns their ids. The newest always stays.
+
+    Raises:
+        BadKeys: as `open_keys`.
+        OSError: the folder cannot be written.
+    """
+    removed: list[str] = []
+    with _only_one(folder):
+        for (path, key), (_, successor) in pairwise(_by_file(folder)):
+            if successor.made_ms < before_ms:
+                path.unlink(missing_ok=True)
+                removed.append(key.kid)
+        _sync(folder)
+    return removed
 
 
 def read_jwks(text: str | bytes) -> dict[str, Ed25519PublicKey]:
@@ -85,19 +123,26 @@ def read_jwks(text: str | bytes) -> dict[str, Ed25519PublicKey]:
 
 
 def _read(folder: Path) -> list[SigningKey]:
-    keys: list[SigningKey] = []
+    return [key for _, key in _by_file(folder)]
+
+
+def _by_file(folder: Path) -> list[tuple[Path, SigningKey]]:
+    keys: list[tuple[Path, SigningKey]] = []
     for path in sorted(folder.glob("*.pem")):
         try:
             private = load_pem_private_key(path.read_bytes(), password=None)
+        except FileNotFoundError:
+            continue  # another process has just removed it
         except (ValueError, TypeError) as error:
             raise BadKeys(str(path)) from error
         if not isinstance(private, Ed25519PrivateKey):
             raise BadKeys(str(path))
-        keys.append(SigningKey.of(private))
+        stamp = path.name.partition("-")[0]
+        keys.append((path, SigningKey.of(private, int(stamp) if stamp.isascii() and stamp.isdigit() else 0)))
     return keys
 
 
-def _write(folder: Path, private: Ed25519PrivateKey) -> None:
+def _write(folder: Path, private: Ed25519PrivateKey, made_ms: int) -> None:
     """Make *private* durable under a name that sorts after all older ones."""
     pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     fresh = folder / f".{secrets.token_hex(8)}.new"
@@ -106,7 +151,7 @@ def _write(folder: Path, private: Ed25519PrivateKey) -> None:
         file.write(pem)
         file.flush()
         os.fsync(descriptor)
-    fresh.rename(folder / f"{time.time_ns() // 1_000_000:014d}-{SigningKey.of(private).kid}.pem")
+    fresh.rename(folder / f"{made_ms:014d}-{SigningKey.of(private).kid}.pem")
     _sync(folder)
 
 

@@ -19,6 +19,9 @@ MAX_FRAMES = 256
 MAX_BYTES = 256 * 1024
 """Most frames and bytes in one message; a larger single frame travels alone."""
 
+MOST_WAITING_BYTES = 64 * 1024 * 1024
+"""Bytes that wait for a peer which takes nothing; beyond, the link is to end, and what it carried begins anew."""
+
 
 class _Frame(NamedTuple):
     frame: Any
@@ -45,19 +48,20 @@ class LinkSender(Generic[Message]):
         self._closed = False
         self._last: dict[str, Any] = {}
         self._awake = asyncio.Event()
+        self._waiting = 0
+        self.overfull = asyncio.Event()
+        """Set once too much waits: nothing more is queued, and whoever runs the link has to end it."""
         self.batches = 0
         """Messages that carried credit frames so far, and how many frames those were."""
         self.frames = 0
 
     def put(self, frame: Any, size: int) -> None:
         """Queue a frame of about *size* bytes; it waits for the batch's credit."""
-        self._queue.append(_Frame(frame, size))
-        self._awake.set()
+        self._add(self._queue, _Frame(frame, size))
 
     def put_prompt(self, frame: Any, size: int) -> None:
         """Queue a frame that takes no credit and waits for none."""
-        self._prompt.append(_Frame(frame, size))
-        self._awake.set()
+        self._add(self._prompt, _Frame(frame, size))
 
     def credit_returned(self, done: int) -> None:
         """The other side has dealt with batch *done*: the next may go."""
@@ -98,9 +102,19 @@ class LinkSender(Generic[Message]):
                 self._awake.clear()
                 await self._awake.wait()
 
+    def _add(self, queue: deque[Any], item: _Frame) -> None:
+        if self._waiting + item.size > MOST_WAITING_BYTES:
+            self.overfull.set()
+            return
+        self._waiting += item.size
+        queue.append(item)
+        self._awake.set()
+
     def _next(self) -> Message | None:
         if self._prompt:
-            return self._make(frames=_take(self._prompt), **self._news())
+            frames, size = _take(self._prompt)
+            self._waiting -= size
+            return self._make(frames=frames, **self._news())
         if self._queue and (self._closed or not self._outstanding):
             frames, done = self._take_batch()
             self._done = done or self._done
@@ -141,14 +155,15 @@ class LinkSender(Generic[Message]):
                 frames.append(item.frame)
                 size += item.size
             queue.popleft()
+        self._waiting -= size
         return frames, done
 
 
-def _take(prompt: deque[_Frame]) -> list[Any]:
+def _take(prompt: deque[_Frame]) -> tuple[list[Any], int]:
     frames = [prompt[0].frame]
     size = prompt.popleft().size
     while prompt and len(frames) < MAX_FRAMES and size + prompt[0].size <= MAX_BYTES:
         frame, more = prompt.popleft()
         size += more
         frames.append(frame)
-    return frames
+    return frames, size

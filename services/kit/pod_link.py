@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from services.kit.attachment import Delivery
 from services.kit.host import Host
-from services.kit.link import LinkSender
+from services.kit.link import MOST_WAITING_BYTES, LinkSender
 from services.kit.session import Session
+from services.kit.shell import logs
 from tortuga.host.v1 import link_pb2
 
 HANG_UP_SECONDS = 1.0
@@ -42,25 +43,33 @@ class PodLink:
         self._session = Session(host, self)
 
     async def run(self, requests: AsyncIterator[link_pb2.LinkRequest], write: Write) -> None:
-        """Serve the link until the gateway ends it or `drain` is called."""
+        """Serve the link until the gateway ends it, takes nothing any more, or `drain` is called."""
         writing = asyncio.create_task(self._sender.run(write))
         reading = asyncio.create_task(self._read(requests))
+        overfull = asyncio.create_task(self._sender.overfull.wait())
+        tasks = (writing, reading, overfull)
         try:
-            await asyncio.wait((writing, reading), return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait((reading,), timeout=HANG_UP_SECONDS)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if overfull.done():
+                logs.logger().error("link_overfull", limit=MOST_WAITING_BYTES)
+            else:
+                await asyncio.wait((reading, overfull), timeout=HANG_UP_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._session.close_all()
-            for task in (writing, reading):
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(writing, reading, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def drain(self) -> None:
         """Send what is queued, tell the gateway to go elsewhere, and end."""
         self._sender.close(draining=True)
 
     async def _read(self, requests: AsyncIterator[link_pb2.LinkRequest]) -> None:
-        async for request in requests:
-            self._take(request)
+        try:
+            async for request in requests:
+                self._take(request)
+        except Exception as error:  # the link ends, its attachments go elsewhere; why, only this line says
+            logs.logger().error("link_broken", exception=logs.describe(error))
 
     def _take(self, request: link_pb2.LinkRequest) -> None:
         sender, session = self._sender, self._session

@@ -6,14 +6,15 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from services.kit.attachment import Answerable, Attachment, Outlet
+from services.kit.attachment import REFUSED, Answerable, Attachment, Delivery, Outlet
 from services.kit.entry import KitStep
-from services.kit.errors import DomainError, Forbidden, Malformed, NotServed
+from services.kit.errors import DomainError, Forbidden, Malformed, NotServed, Refusal, code_number, status_of
 from services.kit.faults import unplanned
 from services.kit.host import Host
 from services.kit.requests import Act, Attach
 from services.kit.rules import RuleError
 from services.kit.shell import metrics
+from services.kit.telling import refused
 from tortuga.host.v1 import link_pb2
 from tortuga.play.v1 import play_pb2
 
@@ -58,7 +59,13 @@ class Session:
             if ticket is not None:
                 ticket.answered()
             return
-        self._host.submit(attachment.match_id, self._read(attachment, data, ticket))
+        request = self._read(attachment, data, ticket)
+        if attachment.admitted and attachment.seat is None:
+            self._refuse(
+                request, request.fault or Refusal("NOT_SEATED")
+            )  # no crowd of spectators fills a match's queue
+        else:
+            self._host.submit(attachment.match_id, request)
 
     def close(self, number: int) -> None:
         """End an attachment; what it sent before still counts."""
@@ -92,6 +99,15 @@ class Session:
         except Exception as error:  # a fault of a game's codec answers its own attachment and breaks no link
             return Act(attachment, action_id, 0, ticket, fault=unplanned(error, attachment.match_id))
         return Act(attachment, action_id, header.decision, ticket, action=action, kit=kit)
+
+    def _refuse(self, request: Act, error: DomainError | RuleError) -> None:
+        """Answer without the match."""
+        attachment = request.attachment
+        header = play_pb2.PlayResponse(header=play_pb2.UpdateHeader(match_id=attachment.match_id)).SerializeToString()
+        own = header + refused(request.action_id, code_number(status_of(error)), error.reason, error.params)
+        attachment.outlet.deliver(b"", [Delivery((attachment.number,), 0, own, REFUSED)])
+        if request.ticket is not None:
+            request.ticket.answered()
 
     def _content(self, request: Any) -> tuple[KitStep | None, Any]:
         """The kit action or the game's action of *request*, which must be exactly one."""

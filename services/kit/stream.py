@@ -1,21 +1,22 @@
 """One client's stream: which matches it is attached to, what it may send, what waits to be written.
 
-Back-pressure both ways. At most 8 requests of an attachment are unanswered; then the stream is not read. At most 32
-updates of an attachment wait to be written; a slower reader is detached, and attached again once it has caught up: it
-is told what it missed by `skipped` and a whole view. The same re-attaching, with unanswered requests sent again, heals
-a lost link, so a client notices no more than a pause.
+Back-pressure both ways. At most 8 requests of an attachment are unanswered, or 128 KiB of all together; then the
+stream is not read. Large requests are read at a steady rate (`services.kit.allowance`). At most 32 updates of an
+attachment wait to be written; a slower reader is detached, and attached again once it has caught up: it is told what it
+missed by `skipped` and a whole view. The same re-attaching, with unanswered requests sent again, heals a lost link, so
+a client notices no more than a pause.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import grpc
 
+from services.kit.allowance import FREE_BYTES, Allowance, cost_of
 from services.kit.attachment import APPLIED, Delivery
 from services.kit.errors import (
     DomainError,
@@ -24,7 +25,6 @@ from services.kit.errors import (
     Malformed,
     NotFound,
     Refusal,
-    Relayed,
     Unauthenticated,
     Unavailable,
     code_number,
@@ -32,17 +32,24 @@ from services.kit.errors import (
 from services.kit.faults import unplanned
 from services.kit.held import Held
 from services.kit.incoming import has_more_than, if_short, match_id_of, read_request, wish_of
+from services.kit.outgoing import Outgoing, raise_refusal, says_over
 from services.kit.shell import metrics
 from services.kit.telling import refused
 from services.kit.tokens import VerifiedPlayer
 from tortuga.host.v1 import link_pb2
-from tortuga.play.v1 import match_pb2, play_pb2
+from tortuga.play.v1 import play_pb2
 
 if TYPE_CHECKING:
     from services.kit.front import Backend, Context, VerifyPlayer
 
 IN_FLIGHT = 8
 """Unanswered requests of one attachment."""
+
+IN_FLIGHT_BYTES = 128 * 1024
+"""Unanswered requests of all attachments of a stream; only large ones ever come to that."""
+
+ATTACHING = 4
+"""Attaches of a stream that have no answer yet: then it is not read. Each may make a pod read a whole log."""
 
 WAITING_UPDATES = 32
 """Updates of one attachment that may wait to be written."""
@@ -62,16 +69,15 @@ REHOME = "REHOME"
 _END_ERRORS: dict[str, type[DomainError]] = {"MATCH_UNKNOWN": NotFound, "SPECTATORS_REFUSED": Forbidden}
 """Errors of the reasons for which a backend ends an attachment; others are UNAVAILABLE."""
 
-_MOST_WAITING_MESSAGES = 256
-"""Messages that wait to be written before the stream is not read any more."""
-
 _ACT_SECONDS = 30.0
 
 
 class ClientStream:
     """A client's conversation; the outlet of its attachments."""
 
-    def __init__(self, game: str, player: VerifiedPlayer, backend: Backend, verify: VerifyPlayer) -> None:
+    def __init__(
+        self, game: str, player: VerifiedPlayer, backend: Backend, verify: VerifyPlayer, allowance: Allowance
+    ) -> None:
         self.over = asyncio.Event()
         self._game = game
         self._player = player
@@ -80,7 +86,9 @@ class ClientStream:
         self._numbers = 0
         self._by_number: dict[int, Held] = {}
         self._by_match: dict[str, Held] = {}
-        self._out: deque[tuple[Held | None, bytes]] = deque()
+        self._out = Outgoing()
+        self.allowance = allowance
+        """Shared by all streams of the player."""
         self._awake = asyncio.Event()
         self._room = asyncio.Event()
         self._failure: DomainError | None = None
@@ -109,6 +117,7 @@ class ClientStream:
 
     async def act(self, data: bytes, answer: asyncio.Future[bytes]) -> None:
         """Serve `Act`: send one request, leave its answer in *answer*, or raise why it was refused."""
+        self.allowance.admit(cost_of(len(data)))
         request = read_request(data)
         held = Held(match_id_of(request), None)
         held.answer = answer
@@ -121,7 +130,7 @@ class ClientStream:
             waking.cancel()
         if answer not in done:
             raise self._failure or Unavailable("OUTCOME_PENDING")
-        _raise_refusal(answer.result())
+        raise_refusal(answer.result())
 
     def drain(self) -> None:
         """End the stream, saying how far each match was delivered."""
@@ -191,22 +200,26 @@ class ClientStream:
             held.resuming = False
             if not (seq or answer) and not play_pb2.PlayResponse.FromString(data).HasField("refused"):
                 return
-        held.welcomed = True
+        if not held.welcomed:
+            held.welcomed = True
+            self._room.set()
         if seq:
             held.last_seq = seq
             held.newest = data
             held.waiting += 1
-        self._out.append((held if seq else None, data))
+        self._out.put(held if seq else None, data)
         self._awake.set()
-        if self._until_over and _says_over(data):
+        if self._until_over and says_over(data):
             self._by_match.pop(held.match_id, None)
 
     # Reading and writing.
 
     async def _read(self, context: Context) -> None:
         try:
+            await self._wait_to_read()
             while (data := await context.read()) is not grpc.aio.EOF:
                 await self._take(data)
+                await self._wait_to_read()
         except DomainError as error:
             self._fail(error)
         except Exception as error:
@@ -214,7 +227,7 @@ class ClientStream:
         else:
             self._until_over = True  # the client has said all it wanted to: the rest is watching
             for held in list(self._by_match.values()):
-                if held.newest and _says_over(held.newest):
+                if held.newest and says_over(held.newest):
                     del self._by_match[held.match_id]
             self._awake.set()
 
@@ -232,7 +245,7 @@ class ClientStream:
     async def _write_all(self, context: Context) -> None:
         while True:
             while self._out:
-                held, data = self._out.popleft()
+                held, data = self._out.take()
                 await context.write(data)
                 self._room.set()
                 if held is not None:
@@ -252,19 +265,23 @@ class ClientStream:
             request = read_request(data)
         except Malformed as error:
             self._refuse("", "", error)
+            self.allowance.spend(cost_of(len(data)))
             return
         match_id = request.header.match_id
         try:
             if request.HasField("attach"):
                 self._attach(request)
+                while self._unwelcomed >= ATTACHING:
+                    await self._wait_for_room()
             elif request.HasField("renew"):
                 await self._renew(request)
             else:
                 await self._pass_on(match_id, data)
         except DomainError as error:
             self._refuse(match_id, request.header.action_id, error)
-        while len(self._out) >= _MOST_WAITING_MESSAGES:
-            await self._wait_for_room()
+        is_first = self._numbers <= 1
+        work = request.HasField("renew") or (request.HasField("attach") and not is_first)
+        self.allowance.spend(cost_of(len(data), work))
 
     async def _pass_on(self, match_id: str, data: bytes) -> None:
         held = self._by_match.get(match_id)
@@ -273,8 +290,23 @@ class ClientStream:
         held.unanswered.append((time.perf_counter(), data))
         if held.number:
             self._session.message(held.number, data)
-        while len(held.unanswered) >= IN_FLIGHT:
+        while len(held.unanswered) >= IN_FLIGHT or (len(data) > FREE_BYTES and self._unanswered_is_much):
             await self._wait_for_room()
+
+    @property
+    def _unwelcomed(self) -> int:
+        return sum(not held.welcomed for held in self._by_match.values())
+
+    @property
+    def _unanswered_is_much(self) -> bool:
+        unanswered = (len(data) for held in self._by_match.values() for _, data in held.unanswered)
+        return sum(unanswered) >= IN_FLIGHT_BYTES
+
+    async def _wait_to_read(self) -> None:
+        """Wait until the client has read enough of what it was told, and nothing is owed for what it sent."""
+        while self._out.is_much:
+            await self._wait_for_room()
+        await self.allowance.regained()
 
     async def _wait_for_room(self) -> None:
         self._room.clear()
@@ -338,7 +370,7 @@ class ClientStream:
         match_id, action_id = if_short(match_id), if_short(action_id)
         header = play_pb2.PlayResponse(header=play_pb2.UpdateHeader(match_id=match_id)).SerializeToString()
         message = refused(action_id, code_number(error.status), error.reason, error.params)
-        self._out.append((None, header + message))
+        self._out.put(None, header + message)
         self._awake.set()
 
     def _fail(self, error: DomainError) -> None:
@@ -356,15 +388,3 @@ class ClientStream:
     def _await_expiry(self, player: VerifiedPlayer) -> asyncio.TimerHandle:
         seconds = max(player.expires_ms / 1000 - time.time(), 0) + EXPIRY_GRACE_SECONDS
         return asyncio.get_running_loop().call_later(seconds, self._fail, Unauthenticated("TOKEN_EXPIRED"))
-
-
-def _says_over(data: bytes) -> bool:
-    status = play_pb2.PlayResponse.FromString(data).status
-    return status.state >= match_pb2.MATCH_STATE_ENDED
-
-
-def _raise_refusal(data: bytes) -> None:
-    response: Any = play_pb2.PlayResponse.FromString(data)
-    if response.HasField("refused"):
-        found = response.refused
-        raise Relayed(found.code, found.reason, dict(found.metadata))

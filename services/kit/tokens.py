@@ -20,7 +20,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from services.kit.errors import Unauthenticated, Unavailable
-from services.kit.keys import BadKeys, Jwks, SigningKey, open_keys, read_jwks
+from services.kit.keys import BadKeys, Jwks, SigningKey, add_key, open_keys, read_jwks, remove_keys
 
 ISSUER = "tortuga"
 PLAYER_AUDIENCE = "tortuga"
@@ -43,13 +43,22 @@ class VerifiedPlayer(NamedTuple):
     expires_ms: int
 
 
-class Keyring:
-    """Issues tokens. The newest of its keys signs; all are published."""
+PUBLISHED_FIRST_SECONDS = 60
+"""How long a new key is published before it signs. Every gateway reads the folder again several times meanwhile, so
+that all publish it by the time that one signs with it."""
 
-    def __init__(self, keys: list[SigningKey], now: Clock = time.time) -> None:
-        """*keys* oldest first, at least one; *now* in seconds since 1970."""
+
+class Keyring:
+    """Issues tokens. All its keys are published; the newest that has been so for long enough signs.
+
+    `rotate` and `retire` change the folder, `reload` reads it again; a ring over keys without a folder never changes.
+    """
+
+    def __init__(self, keys: list[SigningKey], now: Clock = time.time, folder: Path | None = None) -> None:
+        """*keys* oldest first, at least one; *now* in seconds since 1970; *folder* is where they came from."""
         self._keys = keys
         self._now = now
+        self._folder = folder
 
     @classmethod
     def open(cls, data: Path, now: Clock = time.time) -> Keyring:
@@ -58,11 +67,46 @@ class Keyring:
         Raises:
             BadKeys: a file there is no key.
         """
-        return cls(open_keys(data / "keys"), now)
+        return cls(open_keys(data / "keys"), now, data / "keys")
 
     def jwks(self) -> Jwks:
         """The public keys, as they are served under /.well-known/jwks.json."""
         return {"keys": [key.public() for key in self._keys]}
+
+    def reload(self) -> None:
+        """Read the folder again, where other processes may have changed it. May block for as long as a disk does.
+
+        Raises:
+            BadKeys: a file there is no key; OSError: it cannot be read. The keys stay as they were.
+        """
+        if self._folder is not None:
+            self._keys = open_keys(self._folder)
+
+    def rotate(self, older_than_seconds: float | None = None) -> bool:
+        """Make a new key, which signs after PUBLISHED_FIRST_SECONDS; with an age, only if the newest is older.
+
+        Returns whether one was made. Raises as `reload`.
+        """
+        if self._folder is None:
+            return False
+        now_ms = int(self._now() * 1000)
+        limit = None if older_than_seconds is None else now_ms - int(older_than_seconds * 1000)
+        made = add_key(self._folder, now_ms, newest_before_ms=limit)
+        self.reload()
+        return made
+
+    def retire(self, token_seconds: float) -> list[str]:
+        """Remove keys whose last tokens, good for *token_seconds*, have expired; returns their ids. Raises as `reload`.
+
+        A minute more is left for clocks that differ and for streams, which outlive their tokens by that.
+        """
+        if self._folder is None:
+            return []
+        unneeded_seconds = PUBLISHED_FIRST_SECONDS + token_seconds + 60
+        removed = remove_keys(self._folder, int((self._now() - unneeded_seconds) * 1000))
+        if removed:
+            self.reload()
+        return removed
 
     def issue_player_token(self, player_id: str, seconds: int) -> str:
         """A token that names *player_id* for *seconds*."""
@@ -77,8 +121,13 @@ class Keyring:
     def _issue(self, audience: str, subject: str, seconds: int) -> str:
         now = int(self._now())
         claims: Claims = {"iss": ISSUER, "aud": audience, "sub": subject, "iat": now, "exp": now + seconds}
-        key = self._keys[-1]
+        key = self._signing()
         return jwt.encode(claims, key.private, algorithm=_ALGORITHM, headers={"kid": key.kid})
+
+    def _signing(self) -> SigningKey:
+        published_by = (self._now() - PUBLISHED_FIRST_SECONDS) * 1000
+        ready = (key for key in reversed(self._keys) if key.made_ms <= published_by)
+        return next(ready, self._keys[0])  # the very first key has no predecessor to sign meanwhile
 
 
 class Verifier:

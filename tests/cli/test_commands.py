@@ -49,7 +49,7 @@ async def test_up_starts_everything_restarts_the_dead_and_drains_on_ctrl_c(tmp_p
     try:
         assert up.stdout is not None
         where: dict[str, Any] = json.loads(await asyncio.wait_for(up.stdout.readline(), 40))
-        assert set(where["processes"]) == {"gateway", *installed_games()}
+        assert set(where["processes"]) == {"gateway", "bots", *installed_games()}
         await serves(f"{where['url']}/.well-known/jwks.json")
         game = where["processes"][installed_games()[0]]
         os.kill(game["pid"], signal.SIGKILL)
@@ -85,7 +85,7 @@ async def test_serve_names_what_there_is() -> None:
     out, err = await serve.communicate()
     assert (serve.returncode, out) == (2, b"")
     assert err.decode().strip() == (
-        f"tortuga: no such service: nonsense. There are: {', '.join(['gateway', *installed_games()])}"
+        f"tortuga: no such service: nonsense. There are: {', '.join(['gateway', 'bots', *installed_games()])}"
     )
 
 

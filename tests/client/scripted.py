@@ -97,6 +97,9 @@ class Platform:
         self.address = ""
         self.plays: deque[Script] = deque()
         self.watches: deque[Callable[[Any], AsyncIterator[Any]]] = deque()
+        self.signed_in = identity.Tokens(access_token=TOKEN)
+        self.refreshes: deque[identity.Tokens | tuple[grpc.StatusCode, str]] = deque()
+        self.refreshed: list[str] = []
         self.failures: deque[tuple[grpc.StatusCode, str]] = deque()
         self.tokens: list[str] = []
         self.tickets: list[tickets.CreateTicketRequest] = []
@@ -116,7 +119,16 @@ class Platform:
         """`SignInAsGuest`: fails first as told."""
         await self._fail_as_told(context, limit="24")
         player = identity.Player(player_id="p1", display_name=request.display_name)
-        return identity.SignInAsGuestResponse(player=player, tokens=identity.Tokens(access_token=TOKEN))
+        return identity.SignInAsGuestResponse(player=player, tokens=self.signed_in)
+
+    async def refresh(self, request: identity.RefreshTokensRequest, context: Any) -> identity.RefreshTokensResponse:
+        """`RefreshTokens`: the next answer or failure; what was presented is kept."""
+        self.refreshed.append(request.refresh_token)
+        answer = self.refreshes.popleft()
+        if not isinstance(answer, identity.Tokens):
+            await fail(context, *answer)
+            raise AssertionError("unreachable: the call has failed")
+        return identity.RefreshTokensResponse(tokens=answer)
 
     async def list_games(self, _: catalog.ListGamesRequest, context: Any) -> catalog.ListGamesResponse:
         """`ListGames`: one game."""
@@ -155,6 +167,7 @@ class _Calls(grpc.GenericRpcHandler):
         self._handlers = {
             "Play": grpc.stream_stream_rpc_method_handler(platform.play),
             "SignInAsGuest": _unary(platform.sign_in, identity.SignInAsGuestRequest),
+            "RefreshTokens": _unary(platform.refresh, identity.RefreshTokensRequest),
             "ListGames": _unary(platform.list_games, catalog.ListGamesRequest),
             "CreateTicket": _unary(platform.create_ticket, tickets.CreateTicketRequest),
             "CancelTicket": _unary(platform.cancel_ticket, tickets.CancelTicketRequest),

@@ -6,6 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from services.kit.game import AnyGame
+from tests.conformance.bot_plants import (
+    Counts,
+    Illegal,
+    Mute,
+    Noisy,
+    Peeks,
+    Prosaic,
+    Rising,
+    Witness,
+    instead_of_wild,
+    undescribed,
+)
 from tests.conformance.plants import (
     AcceptanceDepends,
     CountsNothing,
@@ -111,5 +123,13 @@ MORE: Mapping[str, Plant] = {
     "who draws is not told": Plant("events_and_views", "FOLLOW", _with(HidesTheDrawn), alone=True),
     "own fields in public bytes": Plant("events_and_views", "CONCATENATION", lambda: plunder(wire=OwnIsPublic())),
     "a process that counts": Plant("replay", "POSITION", _with(CountsRounds)),
+    "a bot peeks": Plant("bots", "BLIND", lambda: plunder(wire=Witness(), bots=instead_of_wild(Peeks)), alone=True),
+    "a bot counts its questions": Plant("bots", "REPEATS", lambda: plunder(bots=instead_of_wild(Counts)), alone=True),
+    "a bot plays what is illegal": Plant("bots", "ILLEGAL", lambda: plunder(bots=instead_of_wild(Illegal)), alone=True),
+    "a bot has nothing to say": Plant("bots", "SILENT", lambda: plunder(bots=instead_of_wild(Mute)), alone=True),
+    "a bot answers nothing": Plant("bots", "ANSWERS_NOTHING", lambda: plunder(bots=instead_of_wild(Noisy)), alone=True),
+    "a bot's best comes last": Plant("bots", "ORDER", lambda: plunder(bots=instead_of_wild(Rising)), alone=True),
+    "a bot explains in prose": Plant("bots", "REASON", lambda: plunder(bots=instead_of_wild(Prosaic)), alone=True),
+    "a bot that nobody described": Plant("bots", "LEVELS", lambda: plunder(bots=undescribed), alone=True),
 }
 """Others, so that every check is seen to bite."""

@@ -15,6 +15,7 @@ from traceback import format_exc
 
 from services.kit.game import AnyGame
 from tests.conformance.addressed import addressed_chance
+from tests.conformance.bots import bots
 from tests.conformance.bounds import bounds
 from tests.conformance.contract import contract
 from tests.conformance.decisions import decisions
@@ -48,6 +49,7 @@ CHECKS: Mapping[str, Check] = {
     "silence": silence,
     "bounds": bounds,
     "decisions": decisions,
+    "bots": bots,
 }
 
 

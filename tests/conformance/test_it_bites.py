@@ -33,6 +33,7 @@ LOOKS = {
     "non_interference": {"VIEW", "LEGAL", "DECISION", "REFUSAL", "UPDATE", "CHOICE"},
     "silence": {"TIMEOUT_CLOSES_NOTHING", "RESIGN_UNSOUND"},
     "decisions": {"COUNT", "NOT_ASKED", "NUMBER"},
+    "bots": {"SILENT", "ORDER", "REASON", "BYTES", "ILLEGAL", "ANSWERS_NOTHING", "REPEATS", "BLIND"},
 }
 """Promises that a check must have looked at many times in a game that has secrets, windows and templates."""
 

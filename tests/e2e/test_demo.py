@@ -40,7 +40,7 @@ def test_demo_plays_every_game_with_every_number_of_seats() -> None:
         assert match["actions"] > 0
         assert match["seconds"] > 0
         assert len(match["outcome"]["places"]) == match["seats"]
-    assert set(found["processes"]) == {"gateway", *installed_games()}
+    assert set(found["processes"]) == {"gateway", "bots", *installed_games()}
     assert "matches: 3/3" in done.stderr
     assert "\x1b" not in done.stderr, "no bar in a pipe"
     assert not any(_is_alive(int(pid)) for _, pid in _PROCESS.findall(done.stderr))
@@ -50,7 +50,7 @@ def test_killed_game_processes_come_back_and_the_demo_ends_well(tmp_path: Path) 
     """kill -9 of every game's process: exit 0, the same matches, and as many actions logged as were played."""
     command = (*TORTUGA, "demo", "--matches-per-size", "2", "--pace", "0.2", "--data", str(tmp_path), "--json")
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as demo:
-        games = {name: pid for name, pid in _wait_for_start(demo) if name != "gateway"}
+        games = {name: pid for name, pid in _wait_for_start(demo) if name not in {"gateway", "bots"}}
         before = _wait_until_played(tmp_path, games)
         for pid in games.values():
             os.kill(int(pid), signal.SIGKILL)
@@ -91,7 +91,7 @@ def _wait_for_start(demo: subprocess.Popen[str]) -> list[tuple[str, str]]:
     """The demo's processes, by name, once it has told them all."""
     assert demo.stderr is not None
     said = ""
-    while len(started := _PROCESS.findall(said)) < 1 + len(installed_games()):
+    while len(started := _PROCESS.findall(said)) < 2 + len(installed_games()):
         said += demo.stderr.readline()
         assert demo.poll() is None, said
     return started

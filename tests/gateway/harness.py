@@ -63,6 +63,7 @@ class Gateway:
     games: LocalGames
     keyring: Keyring
     channel: grpc.aio.Channel
+    address: str
 
     @property
     def identity(self) -> IdentityServiceAsyncStub:
@@ -166,7 +167,7 @@ async def running(data: Path, games: LocalGames | None = None, **settings: Any) 
     port = await server.start("127.0.0.1", 0)
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=channel_options()) as channel:
         try:
-            yield Gateway(server, platform, store, games, keyring, channel)
+            yield Gateway(server, platform, store, games, keyring, channel, f"127.0.0.1:{port}")
         finally:
             await platform.close()
             await server.stop(1.0)

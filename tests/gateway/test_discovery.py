@@ -69,7 +69,7 @@ async def test_static_pods_stay() -> None:
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """TORTUGA_ and the name; every setting says what it means; defaults are those of the documentation."""
-    assert (GatewaySettings().token_seconds, GatewaySettings().start_seconds) == (43200, 20)
+    assert (GatewaySettings().token_seconds, GatewaySettings().start_seconds) == (900, 20)
     monkeypatch.setenv("TORTUGA_SERVICES", "nim=a:1")
     monkeypatch.setenv("TORTUGA_DATA", str(tmp_path / "data"))
     settings = GatewaySettings()

@@ -8,7 +8,9 @@ from typing import Any
 
 import grpc
 import pytest
+from structlog.testing import capture_logs
 
+from services.kit import link as links
 from services.kit import pod_link
 from services.kit.tokens import Keyring
 from tests.gateway.harness import refusal_of
@@ -243,4 +245,51 @@ async def test_drained_link_ends_although_nobody_hangs_up(
     async with asyncio.timeout(5):
         while served.servicer._links:
             await asyncio.sleep(0.005)
+    await link.close()
+
+
+async def test_gateway_that_takes_nothing_is_let_go(
+    world: World, served: ServedPod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its link ends once too much waits for it, with a line in the log; other links and the match go on."""
+    monkeypatch.setattr(links, "MOST_WAITING_BYTES", 2000)
+    deaf, other = await served.link(), await served.link()
+    match_id = await _playing(world, served, deaf)
+    deaf.returns_credit = False
+    with capture_logs() as lines:
+        for number in range(100):
+            await deaf.send(deaf.frame(1, match_id, f"a{number}", WHISPER), credit=False)
+        async with asyncio.timeout(10):
+            while await deaf.next() is not None:
+                continue
+    assert [line["event"] for line in lines] == ["link_overfull"]
+    assert len(served.servicer._links) == 1
+    await deaf.close()
+    await other.open(1, match_id, "p0")
+    await other.send(other.frame(1, match_id, "last", WHISPER))
+    assert (await other.answers(1))[0][1].HasField("applied")
+    await other.close()
+
+
+async def test_fault_in_reading_ends_the_link_with_a_line(served: ServedPod, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it was: the gateway begins anew, and the log says where it happened. A mere end leaves no line."""
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    with capture_logs() as lines:
+        link = await served.link()
+        await link.send(ping=1)
+        await link.next()
+        await link.close()
+        while served.servicer._links:
+            await asyncio.sleep(0.001)
+    assert lines == []
+    link = await served.link()
+    with capture_logs() as lines:
+        monkeypatch.setattr(pod_link.PodLink, "_take", broken)
+        await link.send(ping=1)
+        assert await link.next() is None
+    assert [line["event"] for line in lines] == ["link_broken"]
+    assert "secret" not in str(lines)
     await link.close()

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from services.kit.link import MAX_BYTES, MAX_FRAMES, LinkSender
+from services.kit.link import MAX_BYTES, MAX_FRAMES, MOST_WAITING_BYTES, LinkSender
 from tortuga.host.v1 import link_pb2
 
 
@@ -225,3 +225,24 @@ async def test_close_sends_everything_first() -> None:
     sent = [(message.batch, _numbers(message)[:1], message.done, message.ping) for message in wire.written]
     last = MAX_FRAMES + 2
     assert sent == [(1, [1], 0, 0), (0, [1000], 0, 0), (2, [2], 0, 0), (3, [last], 5, 0), (0, [], 0, 9)]
+
+
+async def test_peer_that_takes_nothing_costs_a_bounded_queue() -> None:
+    """Beyond 64 MiB nothing more is queued, and whoever runs the link is told; what has been sent counts no more."""
+    async with running() as wire:
+        for attachment in range(1, 5):
+            wire.put(attachment, size=MOST_WAITING_BYTES // 2)
+            wire.put_prompt(10 + attachment, size=MOST_WAITING_BYTES // 2)
+            assert len(await wire.settled()) == 2
+            wire.sender.credit_returned(attachment)
+        wire.open.clear()
+        wire.put(5, size=MOST_WAITING_BYTES)
+        await wire.settled()
+        wire.put(6, size=MOST_WAITING_BYTES // 2)
+        wire.put_prompt(7, size=MOST_WAITING_BYTES // 2)
+        assert not wire.sender.overfull.is_set()
+        wire.put(8, size=1)
+        assert wire.sender.overfull.is_set()
+        wire.sender.credit_returned(5)
+        wire.open.set()
+        assert [_numbers(message) for message in await wire.settled()] == [[5], [7], [6]]

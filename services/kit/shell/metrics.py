@@ -35,6 +35,13 @@ _RESUME_SECONDS = Histogram(
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 20, 60),
 )
 
+_BOT_SECONDS = Histogram(
+    "tortuga_bot_seconds",
+    "Seconds for which a bot thought about one question, until it answered, was cut off or died.",
+    ("game", "bot"),
+    buckets=_FAST,
+)
+
 MATCHES_LIVE = Gauge("tortuga_matches_live", "Matches loaded in this process that have not ended.")
 """Matches loaded in this process that have not ended."""
 
@@ -125,6 +132,12 @@ def action_seconds(game: str, outcome: str) -> Histogram:
 def resume_seconds(cause: str) -> Histogram:
     """Seconds for which attachments were lost because of *cause* (as of `attachments_rehomed`)."""
     return _RESUME_SECONDS.labels(cause)
+
+
+@cache
+def bot_seconds(game: str, bot: str) -> Histogram:
+    """Seconds for which the bots of *game* think at the level *bot*."""
+    return _BOT_SECONDS.labels(game, bot)
 
 
 @cache

@@ -28,9 +28,16 @@ _PING_TIMEOUT_MS = 10_000
 _LEAST_PING_MS = 5_000
 
 
+_WINDOW_BYTES = CLIENT_MESSAGE_BYTES - 1
+"""What a player's stream may send ahead of being read. gRPC would let it grow with the speed of the connection, to
+megabytes a stream: a few hundred clients that are not read filled gigabytes."""
+
+
 def server_options(max_receive_bytes: int = CLIENT_MESSAGE_BYTES) -> Options:
-    """Options of a server that takes messages of up to *max_receive_bytes*."""
+    """Options of a server that takes messages of up to *max_receive_bytes*: a player's, or a link's larger ones."""
+    fixed_window: Options = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", _WINDOW_BYTES)]
     return [
+        *(fixed_window if max_receive_bytes <= CLIENT_MESSAGE_BYTES else ()),
         ("grpc.so_reuseport", 0),  # else a second server takes the same port without a word
         ("grpc.max_receive_message_length", max_receive_bytes),
         ("grpc.max_send_message_length", -1),

@@ -1,60 +1,38 @@
-"""Who a player is: guests for now. A player is an opaque random id; the display name is kept here and nowhere else."""
+"""IdentityService: guests, their tokens, their names. A player is an opaque random id; the name is kept here alone."""
 
 from __future__ import annotations
-
-import unicodedata
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from gateway.callers import Callers, Context
+from gateway.identity.names import LONGEST_NAME, display_name
+from gateway.identity.refresh import RefreshTokens
 from gateway.ids import new_player_id
-from gateway.store.port import Player, PlayerStore
+from gateway.matchmaking.tickets import Tickets
+from gateway.store.port import GatewayStore, Player
 from services.kit.clock import StoreClock
-from services.kit.errors import Malformed, NotServed
+from services.kit.errors import Malformed, NotFound, NotServed
 from services.kit.tokens import Keyring, Verifier
 from tortuga.gateway.v1 import identity_service_pb2 as pb
 from tortuga.gateway.v1.identity_service_pb2_grpc import IdentityServiceServicer
 
-LONGEST_NAME = 24
-"""Characters of a display name at most, after normalisation."""
-
 MOST_PLAYERS = 100
 """Players that one GetPlayers may ask for."""
 
-_JOINERS = "\u200c\u200d"
-"""Zero-width joiners: some scripts and many emoji cannot be written without them."""
-
-_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode categories that no name may hold: controls, reorderings, surrogates, line ends, the unassigned."""
-
-
-def display_name(wished: str) -> str:
-    """*wished* as it is kept and shown: composed (NFC), without space at the ends. Empty means none.
-
-    Raises:
-        Malformed: DISPLAY_NAME_INVALID with max: too long, a character that does not show, or nothing that does.
-    """
-    name = unicodedata.normalize("NFC", wished).strip()
-    if len(name) > LONGEST_NAME or any(map(_hidden, name)) or (name and not name.strip(_JOINERS)):
-        raise Malformed("DISPLAY_NAME_INVALID", max=LONGEST_NAME)
-    return name
-
-
-def _hidden(char: str) -> bool:
-    return unicodedata.category(char) in _INVISIBLE and char not in _JOINERS
-
 
 class Identity(IdentityServiceServicer):
-    """IdentityService: makes guests, reads display names."""
+    """IdentityService without sign-in from portals."""
 
     def __init__(
         self,
         *,
-        store: PlayerStore,
+        store: GatewayStore,
         callers: Callers,
         keyring: Keyring,
         verifier: Verifier,
         clock: StoreClock,
+        refresh_tokens: RefreshTokens,
+        tickets: Tickets,
         seconds: int,
     ) -> None:
         """*seconds*: how long an access token is good for."""
@@ -63,6 +41,8 @@ class Identity(IdentityServiceServicer):
         self._keyring = keyring
         self._verifier = verifier
         self._clock = clock
+        self._refresh_tokens = refresh_tokens
+        self._tickets = tickets
         self._seconds = seconds
 
     async def SignInAsGuest(  # noqa: N802 - gRPC's name
@@ -71,11 +51,9 @@ class Identity(IdentityServiceServicer):
         """Make a new guest; DISPLAY_NAME_INVALID for a name that cannot be shown."""
         player = Player(new_player_id(), display_name(request.display_name), self._clock.now_ms())
         await self._store.add_player(player)
-        token = self._keyring.issue_player_token(player.player_id, self._seconds)
-        verified = await self._verifier.verify_player(token)
+        refresh_token = await self._refresh_tokens.begin(player.player_id)
         return pb.SignInAsGuestResponse(
-            player=_shown(player),
-            tokens=pb.Tokens(access_token=token, expire_time=Timestamp(seconds=verified.expires_ms // 1000)),
+            player=_shown(player), tokens=await self._tokens(player.player_id, refresh_token)
         )
 
     async def GetPlayers(  # noqa: N802 - gRPC's name
@@ -89,29 +67,49 @@ class Identity(IdentityServiceServicer):
         asked = (known.get(player_id) for player_id in request.player_ids)
         return pb.GetPlayersResponse(players=[_shown(player) for player in asked if player is not None])
 
+    async def RefreshTokens(  # noqa: N802 - gRPC's name
+        self, request: pb.RefreshTokensRequest, context: Context
+    ) -> pb.RefreshTokensResponse:
+        """New tokens for a refresh token, once; REFRESH_INVALID, or REFRESH_REUSED, which revokes the sign-in."""
+        player_id, refresh_token = await self._refresh_tokens.exchange(request.refresh_token)
+        return pb.RefreshTokensResponse(tokens=await self._tokens(player_id, refresh_token))
+
+    async def SetDisplayName(  # noqa: N802 - gRPC's name
+        self, request: pb.SetDisplayNameRequest, context: Context
+    ) -> pb.SetDisplayNameResponse:
+        """Change the caller's name; DISPLAY_NAME_INVALID, also for none, or PLAYER_UNKNOWN for who was erased."""
+        player_id = (await self._callers.player(context)).player_id
+        name = display_name(request.display_name)
+        if not name:
+            raise Malformed("DISPLAY_NAME_INVALID", max=LONGEST_NAME)
+        if not await self._store.rename_player(player_id, name):
+            raise NotFound("PLAYER_UNKNOWN")
+        return pb.SetDisplayNameResponse(player=pb.Player(player_id=player_id, display_name=name))
+
+    async def ErasePlayer(  # noqa: N802 - gRPC's name
+        self, request: pb.ErasePlayerRequest, context: Context
+    ) -> pb.ErasePlayerResponse:
+        """Give the caller's waiting tickets back, and forget name and sign-ins. Repeating is harmless."""
+        player_id = (await self._callers.player(context)).player_id
+        for ticket_id in await self._store.waiting_tickets_of(player_id):
+            await self._tickets.cancel(player_id, ticket_id)
+        await self._store.erase_player(player_id)
+        return pb.ErasePlayerResponse()
+
     async def SignInWithToken(  # noqa: N802 - gRPC's name
         self, request: pb.SignInWithTokenRequest, context: Context
     ) -> pb.SignInWithTokenResponse:
         """NOT_SERVED."""
         raise NotServed("NOT_SERVED")
 
-    async def RefreshTokens(  # noqa: N802 - gRPC's name
-        self, request: pb.RefreshTokensRequest, context: Context
-    ) -> pb.RefreshTokensResponse:
-        """NOT_SERVED."""
-        raise NotServed("NOT_SERVED")
-
-    async def SetDisplayName(  # noqa: N802 - gRPC's name
-        self, request: pb.SetDisplayNameRequest, context: Context
-    ) -> pb.SetDisplayNameResponse:
-        """NOT_SERVED."""
-        raise NotServed("NOT_SERVED")
-
-    async def ErasePlayer(  # noqa: N802 - gRPC's name
-        self, request: pb.ErasePlayerRequest, context: Context
-    ) -> pb.ErasePlayerResponse:
-        """NOT_SERVED."""
-        raise NotServed("NOT_SERVED")
+    async def _tokens(self, player_id: str, refresh_token: str) -> pb.Tokens:
+        access = self._keyring.issue_player_token(player_id, self._seconds)
+        expires_ms = (await self._verifier.verify_player(access)).expires_ms
+        return pb.Tokens(
+            access_token=access,
+            expire_time=Timestamp(seconds=expires_ms // 1000),
+            refresh_token=refresh_token,
+        )
 
 
 def _shown(player: Player) -> pb.Player:
