@@ -85,7 +85,11 @@ class Plant(NamedTuple):
 
 THE_TEN: Mapping[str, Plant] = {
     "the view leaks a card": Plant("non_interference", "VIEW", _with(ViewLeaks)),
-    "legal depends on a hidden card": Plant("non_interference", "LEGAL", _with(LegalDepends), alone=True),
+    "legal depends on a hidden card": Plant(
+        "non_interference",
+        "LEGAL",
+        _with(LegalDepends),  # not alone: a bot is told what is legal, so it is no longer blind either
+    ),
     "an error parameter leaks": Plant("non_interference", "REFUSAL", _with(ErrorLeaks), alone=True),
     "the number of updates depends on a hidden choice": Plant(
         "non_interference", "CHOICE", _with(UpdatesDepend), matches=2

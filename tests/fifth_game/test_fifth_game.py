@@ -169,7 +169,7 @@ def test_the_demo_plays_it_as_well(environment: Environment) -> None:
     found = json.loads(environment.run(*command, timeout=90).stdout)
     assert found["failed"] == 0
     assert sorted(match["seats"] for match in found["matches"] if match["game"] == "nim") == [2, 3, 4]
-    assert set(found["processes"]) == {"gateway", "corsari", "nim"}
+    assert set(found["processes"]) == {"gateway", "corsari", "nim", "bots"}
 
 
 def _story(seen: dict[str, Any]) -> tuple[list[int], int, list[tuple[int, int, int]]]:
