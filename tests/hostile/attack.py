@@ -2,7 +2,8 @@
 
 Every client has a connection of its own, sends frames just below the limit as fast as they are taken, and never reads.
 A stream that is not taken from any more is dropped after a moment, and another one is opened. Writes `ready` once all
-have signed in, and in the end one line of JSON: frames sent and streams opened, by kind of attack.
+have signed in, `warm` once each has been held up or refused for the first time, and in the end one line of JSON: frames
+sent and streams opened, by kind of attack.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import grpc
 from services.client import Client
 from services.kit.stream import MOST_ATTACHMENTS
 from tests.hostile import frames
+from tortuga.play.v1 import match_pb2
 
 BLOCKED_SECONDS = 2.0
 """A stream that takes nothing for so long is dropped."""
@@ -40,6 +42,8 @@ class Attacker:
     def __init__(self, client: Client, match_id: str, sent: Counter[str], opened: Counter[str]) -> None:
         self.client, self.match_id = client, match_id
         self._sent, self._opened = sent, opened
+        self.held_up = asyncio.Event()
+        """It has got as far as it can for the first time."""
 
     async def flood(self, kind: str, *first: bytes, then: bytes) -> None:
         """Open a stream, send *first*, then *then* for as long as it is taken, and read nothing."""
@@ -54,6 +58,7 @@ class Attacker:
         except (TimeoutError, grpc.aio.AioRpcError, asyncio.InvalidStateError):
             await asyncio.sleep(0.1)
         finally:
+            self.held_up.set()
             call.cancel()
 
     async def act(self, kind: str, data: bytes) -> None:
@@ -63,6 +68,7 @@ class Attacker:
             self._sent[kind] += ACTS_AT_ONCE
             calls = [call(data, metadata=self.client.metadata, timeout=_CALL_SECONDS) for _ in range(ACTS_AT_ONCE)]
             await asyncio.gather(*calls)
+        self.held_up.set()
 
 
 async def long_ids(attacker: Attacker) -> None:
@@ -111,11 +117,19 @@ async def _seats(attackers: list[Attacker]) -> list[asyncio.Task[None]]:
     """Pairs of attackers with a match of their own, each repeating its contribution there."""
 
     async def sit(attacker: Attacker) -> None:
-        own = await attacker.client.find_match(frames.GAME.id, seats=2)
+        # A wish of their own: an attacker in the honest players' queue would be seated with one, and never play.
+        unseen = match_pb2.MatchSettings(spectators=match_pb2.SPECTATORS_NONE)
+        own = await attacker.client.find_match(frames.GAME.id, seats=2, settings=unseen)
         while True:
             await seated(attacker, own)
 
     return [asyncio.create_task(sit(attacker)) for attacker in attackers]
+
+
+async def _say_warm(attackers: list[Attacker]) -> None:
+    for attacker in attackers:
+        await attacker.held_up.wait()
+    print("warm", flush=True)
 
 
 async def _run(address: str, match_id: str, count: int) -> None:
@@ -129,8 +143,9 @@ async def _run(address: str, match_id: str, count: int) -> None:
     print("ready", flush=True)
     tasks = await _seats(seated_ones)
     tasks += [asyncio.create_task(_keep_on(kind, one)) for kind, one in zip(cycle(KINDS), others)]
+    tasks.append(asyncio.create_task(_say_warm(attackers)))
     await asyncio.to_thread(sys.stdin.read)
-    failures = Counter(repr(task.exception()) for task in tasks if task.done())
+    failures = Counter(repr(task.exception()) for task in tasks if task.done() and task.exception())
     print(json.dumps({"sent": sent, "opened": opened, "failures": failures}), flush=True)
     os._exit(0)  # hundreds of open calls are dropped at once, as an attacker would
 

@@ -28,8 +28,9 @@ class Honest:
             for number, client in enumerate(clients):
                 await client.sign_in_as_guest(f"honest-{number}")
             while True:
-                found = await asyncio.gather(*(client.find_match(GAME.id, seats=2) for client in clients))
-                await asyncio.gather(*(self._play(client, found[0]) for client in clients))
+                found, other = await asyncio.gather(*(client.find_match(GAME.id, seats=2) for client in clients))
+                assert found == other, "seated with a stranger"
+                await asyncio.gather(*(self._play(client, found) for client in clients))
 
     async def until_playing(self) -> None:
         """Wait for the first action's acknowledgement."""

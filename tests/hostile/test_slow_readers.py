@@ -83,7 +83,8 @@ async def attacked(address: str, match_id: str) -> AsyncIterator[dict[str, Any]]
     assert process.stdout is not None
     report: dict[str, Any] = {}
     try:
-        assert await process.stdout.readline() == b"ready\n"
+        for word in (b"ready\n", b"warm\n"):
+            assert await process.stdout.readline() == word
         yield report
         process.stdin.close()
         report.update(json.loads(await process.stdout.readline()))
