@@ -22,6 +22,7 @@ from services.kit.shell.http import HttpServer
 from services.kit.shell.process import Process, run
 from services.kit.shell.reflection import Reflection, Source
 from services.kit.shell.server import GrpcServer
+from services.kit.shell.serving import serve_until_told
 from services.kit.tokens import Keyring, Verifier
 
 NAME = "gateway"
@@ -56,12 +57,7 @@ async def _serve(settings: GatewaySettings, process: Process) -> None:
         await links.start()
         await services.start()
         background.start(games.follow(), "games")
-        http_port = await http_server.start(settings.host, settings.http_port)
-        grpc_port = await grpc_server.start(settings.host, settings.grpc_port)
-        grpc_server.health.ready()
-        process.ready(grpc_port=grpc_port, http_port=http_port)
-        await process.stop.wait()
-        grpc_server.health.drain()
+        await serve_until_told(process, grpc_server, http_server)
         await services.close()
         await games.drain()
         await grpc_server.stop()

@@ -12,6 +12,15 @@ from services.kit.shell import logs
 T = TypeVar("T")
 
 
+def gave_up() -> bool:
+    """Whether the running task was cancelled itself, in the middle of a CancelledError.
+
+    A call whose channel is closed raises CancelledError too, though nobody has cancelled who waits for it.
+    """
+    waiter = asyncio.current_task()
+    return waiter is None or bool(waiter.cancelling())
+
+
 class Background:
     """The tasks of one component."""
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import grpc
 
+from gateway.background import gave_up
 from gateway.changes import Changes
 from gateway.discovery.port import Discovery, Pod
 from gateway.games import ServedGame
@@ -146,8 +147,7 @@ async def _call(link: Link | None, call: Callable[[Link], Awaitable[T]]) -> T:
     except ConnectionError:
         raise Unavailable("NO_SERVICE") from None
     except asyncio.CancelledError:
-        # A call whose link is let go ends like this too, though nobody has cancelled who waits for it.
-        if (waiter := asyncio.current_task()) is None or waiter.cancelling():
+        if gave_up():
             raise
         raise Unavailable("NO_SERVICE") from None
     except grpc.aio.AioRpcError as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import grpc
 
+from gateway.background import gave_up
 from gateway.callers import Callers, Context
 from services.kit.errors import Exhausted, Forbidden, Relayed, Unavailable, code_number
 from services.kit.shell.interceptors import REQUEST_ID, error_info, request_id
@@ -78,8 +79,7 @@ class Suggestions(BotServiceServicer):
             except grpc.aio.UsageError:
                 raise Unavailable("DRAINING") from None  # the channel is closed
             except asyncio.CancelledError:
-                # A call whose channel is closed ends like this too, though nobody has cancelled who waits for it.
-                if (waiter := asyncio.current_task()) is None or waiter.cancelling():
+                if gave_up():
                     raise
                 raise Unavailable("DRAINING") from None
             except grpc.aio.AioRpcError as error:

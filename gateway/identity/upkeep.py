@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import NoReturn
 
 from gateway.background import Background
 from gateway.identity.refresh import RefreshTokens
 from services.kit.shell import logs
+from services.kit.shell.rounds import every
 from services.kit.tokens import Keyring
 
 _LOOK_SECONDS = 10.0
@@ -31,8 +30,8 @@ class IdentityUpkeep:
 
     def start(self) -> None:
         """Begin."""
-        self._background.start(_every(_LOOK_SECONDS, self.tend_keys), "keys")
-        self._background.start(_every(_FORGET_SECONDS, self._forget), "forget sign-ins")
+        self._background.start(every(_LOOK_SECONDS, self.tend_keys), "keys")
+        self._background.start(every(_FORGET_SECONDS, self._forget), "forget sign-ins")
 
     async def close(self) -> None:
         """Stop."""
@@ -54,12 +53,3 @@ class IdentityUpkeep:
     async def _forget(self) -> None:
         if count := await self._tokens.forget_expired():
             logs.logger().info("refresh_tokens_forgotten", count=count)
-
-
-async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> NoReturn:
-    while True:
-        try:
-            await work()
-        except Exception as error:
-            logs.logger().error("upkeep_failed", exception=logs.describe(error))
-        await asyncio.sleep(seconds)

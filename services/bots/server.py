@@ -11,6 +11,7 @@ from services.bots.settings import BotsSettings
 from services.kit.shell.http import HttpServer
 from services.kit.shell.process import Process, run
 from services.kit.shell.server import CLIENT_MESSAGE_BYTES, GrpcServer
+from services.kit.shell.serving import serve_until_told
 from tortuga.bots.v1.bot_service_pb2_grpc import add_BotServiceServicer_to_server
 
 NAME = "bots"
@@ -35,12 +36,7 @@ async def _serve(settings: BotsSettings, process: Process) -> None:
     http_server = HttpServer()
     try:
         await pool.start()
-        grpc_port = await grpc_server.start(settings.host, settings.grpc_port)
-        http_port = await http_server.start(settings.host, settings.http_port)
-        grpc_server.health.ready()
-        process.ready(grpc_port=grpc_port, http_port=http_port)
-        await process.stop.wait()
-        grpc_server.health.drain()
+        await serve_until_told(process, grpc_server, http_server)
         pool.refuse_new()
         await grpc_server.stop(_GRACE_SECONDS)
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from services.kit import chain, due
 from services.kit.attachment import Attachment
@@ -16,7 +16,8 @@ from services.kit.game import AnyGame
 from services.kit.judge import Divergence, Judge
 from services.kit.match import QUEUE_LIMIT, LiveMatch
 from services.kit.requests import Act, Attach, Request, Wake
-from services.kit.shell import logs, metrics
+from services.kit.shell import metrics
+from services.kit.shell.rounds import every
 from services.kit.store.port import MatchStore, NewMatch, OutcomeUnknown, StoredMatch, StoreError
 from tortuga.play.v1 import match_pb2
 
@@ -62,7 +63,7 @@ class Host:
     def start(self) -> None:
         """Begin to wake overdue matches, to follow other pods, and to let idle matches go."""
         rounds = ((self._wake, WAKE_SECONDS), (self._follow, FOLLOW_SECONDS), (self._sweep, IDLE_SECONDS / 4))
-        self._rounds = [asyncio.create_task(_for_ever(work, seconds)) for work, seconds in rounds]
+        self._rounds = [asyncio.create_task(every(seconds, work, StoreError)) for work, seconds in rounds]
 
     def refuse_new(self) -> None:
         """Make no more matches: the process drains."""
@@ -225,15 +226,3 @@ class Host:
         for match_id, match in list(self._matches.items()):
             if match.idle and match.used_at < limit:
                 del self._matches[match_id]
-
-
-async def _for_ever(work: Callable[[], Awaitable[None]], seconds: float) -> None:
-    """Do *work* every so many seconds. A store that is away is asked again; what nobody planned is logged."""
-    while True:
-        await asyncio.sleep(seconds)
-        try:
-            await work()
-        except StoreError:
-            continue
-        except Exception as error:
-            logs.logger().error("round_failed", exception=logs.describe(error))

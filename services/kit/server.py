@@ -18,6 +18,7 @@ from services.kit.shell import metrics
 from services.kit.shell.http import HttpServer
 from services.kit.shell.process import Process, run
 from services.kit.shell.server import LINK_MESSAGE_BYTES, GrpcServer
+from services.kit.shell.serving import serve_until_told
 from services.kit.shell.settings import ServiceSettings
 from services.kit.store.port import MatchStore
 from services.kit.store.sqlite import BatchObserver, SqliteMatchStore
@@ -49,12 +50,7 @@ async def _serve(game: AnyGame, settings: ServiceSettings, open_store: OpenStore
     http_server = HttpServer()
     try:
         host.start()
-        grpc_port = await grpc_server.start(settings.host, settings.grpc_port)
-        http_port = await http_server.start(settings.host, settings.http_port)
-        grpc_server.health.ready()
-        process.ready(grpc_port=grpc_port, http_port=http_port)
-        await process.stop.wait()
-        grpc_server.health.drain()
+        await serve_until_told(process, grpc_server, http_server)
         host.refuse_new()
         await front.drain()
         await host.close()  # appends in flight are answered while the links still stand
