@@ -25,8 +25,6 @@ from services.kit.errors import (
     Forbidden,
     Refusal,
     Unavailable,
-    code_number,
-    status_of,
 )
 from services.kit.faults import unplanned
 from services.kit.fold import RETRY_SECONDS, FoldedMatch
@@ -44,7 +42,7 @@ from services.kit.store.port import (
     StoredMatch,
     StoreError,
 )
-from services.kit.telling import applied, refused
+from services.kit.telling import applied, refusal
 from services.kit.viewers import may_watch
 from tortuga.play.v1 import play_pb2
 
@@ -363,8 +361,7 @@ class LiveMatch(FoldedMatch):
             return
         attachment = request.attachment
         if not attachment.closed:
-            message = refused(request.action_id, code_number(status_of(error)), error.reason, error.params)
-            own = self._teller.plain_header + message
+            own = refusal(self.match_id, request.action_id, error)
             attachment.outlet.deliver(b"", [Delivery((attachment.number,), 0, own, REFUSED)])
         if request.ticket is not None:
             request.ticket.answered()

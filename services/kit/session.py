@@ -8,13 +8,13 @@ from google.protobuf.message import DecodeError
 
 from services.kit.attachment import REFUSED, Answerable, Attachment, Delivery, Outlet
 from services.kit.entry import KitStep
-from services.kit.errors import DomainError, Forbidden, Malformed, NotServed, Refusal, code_number, status_of
+from services.kit.errors import DomainError, Forbidden, Malformed, NotServed, Refusal
 from services.kit.faults import unplanned
 from services.kit.host import Host
 from services.kit.requests import Act, Attach
 from services.kit.rules import RuleError
 from services.kit.shell import metrics
-from services.kit.telling import refused
+from services.kit.telling import refusal
 from tortuga.host.v1 import link_pb2
 from tortuga.play.v1 import play_pb2
 
@@ -103,8 +103,7 @@ class Session:
     def _refuse(self, request: Act, error: DomainError | RuleError) -> None:
         """Answer without the match."""
         attachment = request.attachment
-        header = play_pb2.PlayResponse(header=play_pb2.UpdateHeader(match_id=attachment.match_id)).SerializeToString()
-        own = header + refused(request.action_id, code_number(status_of(error)), error.reason, error.params)
+        own = refusal(attachment.match_id, request.action_id, error)
         attachment.outlet.deliver(b"", [Delivery((attachment.number,), 0, own, REFUSED)])
         if request.ticket is not None:
             request.ticket.answered()

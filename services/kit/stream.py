@@ -27,14 +27,13 @@ from services.kit.errors import (
     Refusal,
     Unauthenticated,
     Unavailable,
-    code_number,
 )
 from services.kit.faults import unplanned
 from services.kit.held import Held
 from services.kit.incoming import has_more_than, if_short, match_id_of, read_request, wish_of
 from services.kit.outgoing import Outgoing, raise_refusal, says_over
 from services.kit.shell import metrics
-from services.kit.telling import refused
+from services.kit.telling import refusal
 from services.kit.tokens import VerifiedPlayer
 from tortuga.host.v1 import link_pb2
 from tortuga.play.v1 import play_pb2
@@ -367,10 +366,7 @@ class ClientStream:
 
     def _refuse(self, match_id: str, action_id: str, error: DomainError) -> None:
         # Ids are echoed if they could be some: what a client sends is not held for it at any length.
-        match_id, action_id = if_short(match_id), if_short(action_id)
-        header = play_pb2.PlayResponse(header=play_pb2.UpdateHeader(match_id=match_id)).SerializeToString()
-        message = refused(action_id, code_number(error.status), error.reason, error.params)
-        self._out.put(None, header + message)
+        self._out.put(None, refusal(if_short(match_id), if_short(action_id), error))
         self._awake.set()
 
     def _fail(self, error: DomainError) -> None:

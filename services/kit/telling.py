@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from services.kit.encoding import bytes_field, number_field, update_field, varint
+from services.kit.errors import DomainError, code_number, status_of
 from services.kit.game import AnyGame
-from services.kit.rules import Outcome, Seat
+from services.kit.rules import Outcome, RuleError, Seat
 from services.kit.step import StatusLine, Step
 from tortuga.play.v1 import match_pb2, play_pb2
 
@@ -124,6 +125,12 @@ def refused(action_id: str, code: int, reason: str, params: dict[str, str]) -> b
     """Field 5: the request changed nothing."""
     message = play_pb2.Refused(action_id=action_id, code=code, reason=reason, metadata=params)
     return bytes_field(5, message.SerializeToString(deterministic=True))
+
+
+def refusal(match_id: str, action_id: str, error: DomainError | RuleError) -> bytes:
+    """The whole message that refuses the request *action_id* about *match_id*; both empty if it named none."""
+    header = play_pb2.PlayResponse(header=play_pb2.UpdateHeader(match_id=match_id)).SerializeToString()
+    return header + refused(action_id, code_number(status_of(error)), error.reason, error.params)
 
 
 def outcome_message(outcome: Outcome) -> match_pb2.Outcome:
